@@ -1,0 +1,14 @@
+"""Declarative rules that judge AI-agent sessions. Importing this defines names and does nothing else."""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_PUBLIC = {"load": "rulebook.api.loading", "lint": "rulebook.api.linting"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module `rulebook` has no `{name}`")

@@ -1,0 +1,167 @@
+"""`exact_match`: a text is the expected one."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from rulebook.checks import Check, Checked
+from rulebook.errors import Missing, NotHandedIn
+from rulebook.evidence.bundle import Evidence
+from rulebook.evidence.reading_sources import SourceField
+from rulebook.evidence.reading_text import filled, text_of
+from rulebook.evidence.record import Wants
+from rulebook.evidence.sources import (
+    FinalMessage,
+    GivenText,
+    JsonPath,
+    in_words,
+    texts_of,
+    wants_of,
+    wants_of_names,
+)
+from rulebook.languages.faults import Fault, LanguageError, refused
+from rulebook.languages.template import Template, TemplateField
+from rulebook.languages.types import Scope
+from rulebook.outcome import Outcome, binary
+from rulebook.place import Path
+from rulebook.ports import Ports
+
+_SHOWN_CHARACTERS = 80
+
+
+class MatchOptions(NamedTuple):
+    """How two texts are made alike before they are compared."""
+
+    strip: bool = True
+    normalize_whitespace: bool = False
+    case_insensitive: bool = False
+
+
+def exact_match_score(
+    output: str | None, expected: str | None, options: MatchOptions
+) -> tuple[float, Mapping[str, object]]:
+    """The score, 1 or 0, and its metadata. A missing text is an empty one, and two empty ones match.
+
+    Source: scorers, exact_match.
+    """
+    matched = _alike(output or "", options) == _alike(expected or "", options)
+    return (1.0 if matched else 0.0), {"matched": matched}
+
+
+class Compared(Check):
+    """What the checks have in common that hold a text against an expected one."""
+
+    from_: SourceField = Field(FinalMessage(), alias="from", description="Where the text comes from.")
+    expected: TemplateField | None = Field(None, description="What the text is compared with; a template.")
+    expected_from: SourceField | None = Field(
+        None, description="Where what is expected comes from, in place of `expected`."
+    )
+
+    @field_validator("expected")
+    @classmethod
+    def _not_empty(cls, template: Template | None) -> Template | None:
+        if template is not None and not template.text.strip():
+            raise refused(
+                LanguageError(Fault("RB216", {"key": "expected", "why": "write the text that is expected."}))
+            )
+        return template
+
+    @model_validator(mode="after")
+    def _one_expected(self) -> Self:
+        if self.expected is None and self.expected_from is None:
+            words = {
+                "thing": f"`{self.kind}`",
+                "key": "expected",
+                "purpose": "what the text is compared with.",
+            }
+            raise refused(LanguageError(Fault("RB202", words)))
+        if self.expected is not None and self.expected_from is not None:
+            words = {"key": "expected_from", "why": "`expected` also stands here. Keep one."}
+            raise refused(LanguageError(Fault("RB215", words, path=("expected_from",))))
+        return self
+
+    def wants(self) -> Wants:
+        """What its sources and its template need."""
+        wants = wants_of(self.from_)
+        if self.expected is not None:
+            wants |= wants_of_names(self.expected.names())
+        return wants if self.expected_from is None else wants | wants_of(self.expected_from)
+
+    def texts(self, scope: Scope) -> Iterable[tuple[Path, Checked, Scope]]:
+        """The template, and what its sources hold."""
+        if self.expected is not None:
+            yield ("expected",), self.expected, scope
+        for key, source in (("from", self.from_), ("expected_from", self.expected_from)):
+            for path, text in texts_of(source) if source is not None else ():
+                yield (key, *path), text, scope
+
+    def expected_in_words(self) -> str:
+        """What is expected, for a sentence."""
+        if self.expected is not None:
+            return f"`{self.expected.text}`"
+        return in_words(self.expected_from) if self.expected_from is not None else "nothing"
+
+    def expected_text(self, evidence: Evidence) -> str:
+        """What is expected. One that comes out empty would match too much: it is never a pass.
+
+        Raises Missing when it is ours and empty, NotHandedIn when it is the student's.
+        """
+        if self.expected is not None:
+            text, ours = filled(self.expected, evidence), True
+        elif self.expected_from is not None:
+            text, ours = (
+                text_of(self.expected_from, evidence),
+                isinstance(self.expected_from, JsonPath | GivenText),
+            )
+        else:
+            text, ours = "", True
+        if not self.is_empty(text):
+            return text
+        raise (
+            Missing("harness", "what is expected came out empty")
+            if ours
+            else NotHandedIn("what is expected is empty")
+        )
+
+    def is_empty(self, expected: str) -> bool:
+        """Whether nothing is asked for."""
+        return not expected.strip()
+
+
+class ExactMatch(Compared, kind="exact_match"):
+    """The text is the expected one, white space at its ends aside.
+
+    Source: scorers, exact_match.
+    """
+
+    short = "expected"
+
+    strip: bool = Field(True, description="Leave white space at both ends out of the comparison.")
+    normalize_whitespace: bool = Field(False, description="Take every stretch of white space as one space.")
+    case_insensitive: bool = Field(False, description="Take capital and small letters as the same.")
+
+    def sentence(self) -> str:
+        """What it asks for."""
+        return f"{in_words(self.from_).capitalize()}: the text is {self.expected_in_words()}."
+
+    def measure(self, evidence: Evidence, ports: Ports) -> Outcome:
+        """Compare the two texts."""
+        text, expected = text_of(self.from_, evidence), self.expected_text(evidence)
+        options = MatchOptions(self.strip, self.normalize_whitespace, self.case_insensitive)
+        score, metadata = exact_match_score(text, expected, options)
+        return binary(score == 1.0, expected=shortened(expected), actual=shortened(text), metadata=metadata)
+
+
+def shortened(text: str) -> str:
+    """A text for a line of a report: on one line, and cut when it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN_CHARACTERS else line[: _SHOWN_CHARACTERS - 1] + "…"
+
+
+def _alike(text: str, options: MatchOptions) -> str:
+    if options.normalize_whitespace:
+        text = " ".join(text.split())
+    elif options.strip:
+        text = text.strip()
+    return text.casefold() if options.case_insensitive else text

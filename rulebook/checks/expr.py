@@ -1,0 +1,45 @@
+"""`expr`: an expression over the evidence."""
+
+from collections.abc import Iterable
+
+from pydantic import Field
+
+from rulebook.checks import Check, Checked
+from rulebook.evidence.bundle import Evidence
+from rulebook.evidence.record import Wants
+from rulebook.evidence.sources import wants_of_names
+from rulebook.languages.formula import YesNoFormula
+from rulebook.languages.types import MissingValue, Scope
+from rulebook.outcome import Outcome, binary
+from rulebook.place import Path
+from rulebook.ports import Ports
+
+
+class Expr(Check, kind="expr"):
+    """A yes-or-no expression over the evidence holds. One that meets something unknown is unmeasured."""
+
+    short = "formula"
+
+    formula: YesNoFormula = Field(description="What must hold, such as `turns <= 8 and cost < 0.5`.")
+
+    def wants(self) -> Wants:
+        """What the names that it reads need."""
+        return wants_of_names(self.formula.names())
+
+    def texts(self, scope: Scope) -> Iterable[tuple[Path, Checked, Scope]]:
+        """The expression."""
+        return [(("formula",), self.formula, scope)]
+
+    def sentence(self) -> str:
+        """What it asks for."""
+        return f"This holds: `{self.formula.text}`."
+
+    def measure(self, evidence: Evidence, ports: Ports) -> Outcome:
+        """Work the expression out."""
+        lookup = evidence.document.lookup
+        value = self.formula.value(lookup)
+        if isinstance(value, MissingValue):
+            raise evidence.document.absent(value.what)
+        known = {name: lookup(name) for name in sorted(self.formula.names())}
+        actual = ", ".join(f"{n} is {v}" for n, v in known.items() if isinstance(v, str | int | float))
+        return binary(value is True, expected=self.formula.text, actual=actual or None)

@@ -1,0 +1,218 @@
+"""`file`: what one file of the repository must be in the end."""
+
+import re
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from typing import Annotated, NamedTuple, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from rulebook.checks import Check, Checked
+from rulebook.errors import Missing, NotHandedIn, OutOfTime
+from rulebook.evidence.bundle import Evidence
+from rulebook.evidence.reading_text import filled
+from rulebook.evidence.record import Wants
+from rulebook.evidence.sources import wants_of_names
+from rulebook.languages.faults import Fault, LanguageError, refused
+from rulebook.languages.fields import RepositoryPath
+from rulebook.languages.pattern import MAX_TEXT_CHARACTERS, SEARCH_LIMIT_S, PatternField
+from rulebook.languages.template import TemplateField
+from rulebook.languages.types import Scope
+from rulebook.languages.values import Sha256
+from rulebook.outcome import Measurement, Outcome, Seen
+from rulebook.place import Path
+from rulebook.ports import Ports
+
+MOST_BYTES = 256 * 1024 * 1024
+"""Larger files are not read."""
+
+Content = bytes
+"""What a file holds; the class below has a field called `bytes`."""
+
+_CONTENT = ("equals", "contains", "matches", "sha256", "lines", "bytes")
+
+
+class Bounds(BaseModel):
+    """A number, or the least and the most it may be."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
+
+    min: int | None = Field(None, ge=0, description="The least it may be.")
+    max: int | None = Field(None, ge=0, description="The most it may be.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _exactly(cls, value: object) -> object:
+        return (
+            {"min": value, "max": value} if isinstance(value, int) and not isinstance(value, bool) else value
+        )
+
+    @model_validator(mode="after")
+    def _bound(self) -> Self:
+        if self.min is None and self.max is None:
+            words = {"thing": "These bounds", "key": "min", "purpose": "write `min`, `max`, or just a number."}
+            raise refused(LanguageError(Fault("RB202", words)))
+        return self
+
+    def holds(self, number: int) -> bool:
+        """Whether the number lies within."""
+        return (self.min is None or number >= self.min) and (self.max is None or number <= self.max)
+
+    def in_words(self) -> str:
+        """The bounds as a person says them."""
+        if self.min == self.max:
+            return str(self.min)
+        least = "" if self.min is None else f"at least {self.min}"
+        most = "" if self.max is None else f"at most {self.max}"
+        return " and ".join(part for part in (least, most) if part)
+
+
+class Asked(NamedTuple):
+    """One thing asked of the file: what was expected, what is there, and whether it holds."""
+
+    holds: bool
+    expected: object
+    actual: object
+    reason: str
+
+
+class File(Check, kind="file"):
+    """One file of the resulting repository has these properties; with none of them, it is there."""
+
+    short = "path"
+    category = "fixture"
+
+    path: RepositoryPath = Field(description="The path of the file, from the top of the repository.")
+    exists: bool = Field(
+        True, description="Whether anything must stand there; `false` asks that nothing does."
+    )
+    equals: TemplateField | None = Field(None, description="The whole text of the file; a template.")
+    contains: TemplateField | None = Field(None, description="A text that the file holds; a template.")
+    matches: PatternField | None = Field(None, description="A pattern that is found in the file.")
+    sha256: Sha256 | None = Field(None, description="The SHA-256 of the file's bytes.")
+    lines: Bounds | None = Field(None, description="How many lines it has: a number, or `{min, max}`.")
+    bytes: Bounds | None = Field(None, description="How many bytes it has: a number, or `{min, max}`.")
+    mode: Annotated[str, Field(pattern="^[0-7]{3,4}$")] | None = Field(
+        None, description="Its permissions as octal digits in quotes, such as `'755'`."
+    )
+
+    @model_validator(mode="after")
+    def _of_something(self) -> Self:
+        asked = self._options()
+        if not self.exists and asked:
+            why = "`exists: false` asks that nothing stands there. Keep one."
+            raise refused(LanguageError(Fault("RB215", {"key": asked[0], "why": why}, path=(asked[0],))))
+        if self.contains is not None and not self.contains.text:
+            words = {"key": "contains", "why": "every file contains that. Write what it must hold."}
+            raise refused(LanguageError(Fault("RB216", words, path=("contains",))))
+        return self
+
+    def wants(self) -> Wants:
+        """What its templates need."""
+        names = [text.names() for text in (self.equals, self.contains) if text is not None]
+        return wants_of_names(frozenset().union(*names))
+
+    def forbids(self) -> bool:
+        """Whether it only asks that nothing stands there."""
+        return not self.exists
+
+    def texts(self, scope: Scope) -> Iterable[tuple[Path, Checked, Scope]]:
+        """The templates and the pattern."""
+        texts = {"equals": self.equals, "contains": self.contains, "matches": self.matches}
+        for key, text in texts.items():
+            if text is not None:
+                yield (key,), text, scope
+
+    def sentence(self) -> str:
+        """What it asks for."""
+        asked = self._options()
+        if not self.exists:
+            return f"The repository does not have `{self.path}`."
+        return f"The file `{self.path}` " + (f"has the right {', '.join(asked)}." if asked else "is there.")
+
+    def measure(self, evidence: Evidence, ports: Ports) -> Outcome:
+        """Look at the file, and read it when its content is asked for."""
+        repository, record = evidence.repository, evidence.record
+        seen = (Seen(path=self.path),)
+        if not self.exists:
+            there = repository.present(self.path)
+            idle = record is not None and record.did_nothing
+            found = "present" if there else "absent"
+            return Measurement(
+                float(not there), not there, "", "absent", found, vacuous=idle and not there, seen=seen
+            )
+        asked = list(self._asked(evidence, ports))
+        failed = [one for one in asked if not one.holds]
+        shown = (failed or asked)[0]
+        reason = "; ".join(one.reason for one in failed if one.reason)
+        return Measurement(float(not failed), not failed, reason, shown.expected, shown.actual, seen=seen)
+
+    def _options(self) -> list[str]:
+        return [key for key in (*_CONTENT, "mode") if getattr(self, key) is not None]
+
+    def _asked(self, evidence: Evidence, ports: Ports) -> Iterator[Asked]:
+        repository = evidence.repository
+        facts = repository.facts(self.path)
+        if self.mode is not None and facts is not None and facts.kind == "file":
+            mode = f"{facts.mode:o}".rjust(3, "0")
+            yield Asked(
+                mode == (self.mode.lstrip("0") or "0").rjust(3, "0"), f"mode {self.mode}", f"mode {mode}", ""
+            )
+        if self._options():
+            yield from self._content(repository.read(self.path, MOST_BYTES), evidence, ports)
+        else:
+            why = repository.absence(self.path)
+            yield Asked(not why, "present", "absent" if why else "present", why)
+
+    def _content(self, data: Content, evidence: Evidence, ports: Ports) -> Iterator[Asked]:
+        if self.bytes is not None:
+            yield Asked(
+                self.bytes.holds(len(data)), f"{self.bytes.in_words()} bytes", f"{len(data)} bytes", ""
+            )
+        if self.lines is not None:
+            count = data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
+            yield Asked(self.lines.holds(count), f"{self.lines.in_words()} lines", f"{count} lines", "")
+        if self.sha256 is not None:
+            digest = sha256(data).hexdigest()
+            yield Asked(digest == self.sha256, self.sha256, digest, "the file has other bytes")
+        if self.equals is not None:
+            wanted = filled(self.equals, evidence).encode(errors="surrogatepass")
+            yield Asked(data == wanted, "the expected text", _first_difference(data, wanted), "")
+        if self.contains is not None:
+            wanted = filled(self.contains, evidence).encode(errors="surrogatepass")
+            if not wanted:
+                raise Missing("harness", "`contains` became an empty text")
+            yield Asked(wanted in data, _shown(wanted), "present" if wanted in data else "absent", "")
+        if self.matches is not None:
+            yield self._match(data, ports)
+
+    def _match(self, data: Content, ports: Ports) -> Asked:
+        assert self.matches is not None
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise NotHandedIn(f"`{self.path}` is not text in UTF-8") from error
+        if len(text) > MAX_TEXT_CHARACTERS:
+            raise NotHandedIn(f"`{self.path}` is too large to be searched")
+        try:
+            found = ports.patterns.search(self.matches, text, ports.time_left(SEARCH_LIMIT_S))
+        except TimeoutError as error:
+            if ports.time_left(SEARCH_LIMIT_S) <= 0:
+                raise OutOfTime(SEARCH_LIMIT_S, material=True) from error
+            why = f"the search for `{self.matches.text}` did not end within {SEARCH_LIMIT_S:g} s"
+            raise NotHandedIn(why) from error
+        return Asked(found is not None, self.matches.text, "no match" if found is None else "found", "")
+
+
+def _first_difference(data: Content, wanted: Content) -> str:
+    if data == wanted:
+        return "the expected text"
+    pairs = enumerate(zip(data, wanted, strict=False))
+    here = next((place for place, (ours, theirs) in pairs if ours != theirs), min(len(data), len(wanted)))
+    line = data.count(b"\n", 0, here) + 1
+    return f"another text, from line {line} on"
+
+
+def _shown(text: Content) -> str:
+    line = re.sub(r"\s+", " ", text.decode(errors="replace"))
+    return line if len(line) <= 80 else line[:79] + "…"

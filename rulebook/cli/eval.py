@@ -1,0 +1,69 @@
+"""`rulebook eval check`: a recorded session against an eval spec."""
+
+import os
+from collections.abc import Sequence
+
+from rulebook.cli.arguments import Arguments, choice, subcommand
+from rulebook.errors import UsageError
+from rulebook.services.rule_files import near_path
+
+FORMATS = ("text", "json")
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run one of the eval commands."""
+    chosen = subcommand("eval", argv, {"check": "check a recorded session against an eval spec"})
+    return 0 if chosen is None else _check(chosen[1])
+
+
+def _check(argv: Sequence[str]) -> int:
+    given = _parser().read(argv)
+    params = dict(_param(word) for word in given.param)
+    if not os.path.exists(given.spec):
+        raise UsageError(f"there is no `{given.spec}`.{near_path(given.spec)}")
+    from rulebook.cli.eval_work import check  # reading the options imports nothing of it
+
+    return check(given, params)
+
+
+def _param(word: str) -> tuple[str, str]:
+    key, equals, value = word.partition("=")
+    if not key or not equals:
+        raise UsageError(f"`--param {word}` needs a name and a value: write `--param {key or 'name'}=value`.")
+    return key, value
+
+
+def _parser() -> Arguments:
+    parser = Arguments(
+        "eval check",
+        "Check a recorded session against an eval spec. No model is called; tests are run in a copy.",
+        "rulebook eval check parser-eval.yaml --session session.jsonl --project work/",
+    )
+    parser.add_argument("spec", metavar="SPEC", help="a `chock.eval` file")
+    parser.add_argument(
+        "--session", required=True, metavar="ID|PATH", help="a stored session's id, or a session file"
+    )
+    parser.add_argument(
+        "--project", metavar="DIR", help="the resulting repository, in place of the spec's fixture"
+    )
+    parser.add_argument(
+        "--skip-tests", action="store_true", help="run no declared test; they are listed as skipped"
+    )
+    parser.add_argument(
+        "--format",
+        type=choice("--format", FORMATS),
+        default="text",
+        metavar="FORMAT",
+        help="text (default) or json",
+    )
+    parser.add_argument("--output", metavar="FILE", help="write the report there in place of printing it")
+    parser.add_argument(
+        "--param", action="append", default=[], metavar="NAME=VALUE", help="set a parameter of the spec"
+    )
+    parser.add_argument(
+        "--allow-unchained", action="store_true", help="accept a log without a whole hash chain"
+    )
+    parser.add_argument(
+        "--session-format", metavar="NAME", help="the file's format, where it can't be told by itself"
+    )
+    return parser

@@ -1,0 +1,117 @@
+"""The `rulebook` command: finds the command's module by name and turns every end into an exit status.
+
+0 done · 1 usage or a rule file that is not valid · 2 a fault of ours or of the machine · 3 refused
+9 audit gap · 130 interrupted
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import NamedTuple
+
+from rulebook import __version__
+from rulebook.cli import output
+
+
+class Command(NamedTuple):
+    """Where a command lives, and what the overview says of it."""
+
+    module: str
+    purpose: str
+
+
+COMMANDS: dict[str, Command] = {
+    "lint": Command("lint", "say what is wrong with rule files, and what to write instead"),
+    "eval": Command("eval", "check a recorded session against an eval spec"),
+    "session": Command("session", "verify, show, list, import and export sessions"),
+    "explain": Command("explain", "explain a kind of rule or a message code"),
+    "schema": Command("schema", "print the JSON Schema of a rule file for your editor"),
+    "new": Command("new", "write a commented rule file to start from"),
+}
+
+USAGE, FAULT, AUDIT_GAP, INTERRUPTED = 1, 2, 9, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status. Nothing but that leaves: no exception, no traceback."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    output.make_safe()
+    try:
+        status = _run(given)
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else 0
+    except KeyboardInterrupt:
+        output.say("rulebook: interrupted. Nothing was left half written; run the same command again.")
+        status = INTERRUPTED
+    except Exception as error:
+        status = _failed(given, error)
+    output.flush()
+    return status
+
+
+def overview() -> str:
+    """What `rulebook --help` prints."""
+    lines = [f"  {name:<9} {command.purpose}" for name, command in COMMANDS.items()]
+    return "\n".join(
+        [
+            "usage: rulebook COMMAND …",
+            "",
+            "Judges what AI agents did, by rules that are written down.",
+            "",
+            *lines,
+            "",
+            "rulebook COMMAND --help says more. Exit status: 0 all holds, 1 usage or a rule file with",
+            "errors, 2 a fault of ours, 3 refused, 9 a log that can't be verified, 130 interrupted.",
+            "",
+            "example:",
+            "  rulebook lint rules/",
+            "",
+        ]
+    )
+
+
+def _run(argv: Sequence[str]) -> int:
+    name = argv[0] if argv else ""
+    if name == "--version":
+        output.put(f"rulebook {__version__}\n")
+        return 0
+    if name in ("--help", "-h"):
+        output.put(overview())
+        return 0
+    if name not in COMMANDS:
+        return _unknown(name)
+    module = import_module(f"rulebook.cli.{COMMANDS[name].module}")
+    run: Callable[[Sequence[str]], int] = module.run
+    return run(argv[1:])
+
+
+def _unknown(name: str) -> int:
+    if not name:
+        output.say(overview().rstrip("\n"))
+        return USAGE
+    from rulebook.spelling import guess
+
+    output.say(f"rulebook: there is no command `{name}`.{guess(name, COMMANDS)} rulebook --help lists them.")
+    return USAGE
+
+
+def _failed(argv: Sequence[str], error: Exception) -> int:
+    from rulebook.errors import AuditGapError, RuleFileError, UsageError
+
+    match error:
+        case UsageError():
+            output.say(f"rulebook: {error}")
+            return USAGE
+        case RuleFileError():
+            from rulebook.cli.problems import show_problems
+
+            show_problems(error.diagnostics)
+            return USAGE
+        case AuditGapError():
+            output.say(f"rulebook: {error} (verdict: {error.verdict})")
+            return AUDIT_GAP
+        case _:
+            from rulebook.cli.bug_report import bug_report
+
+            output.say(bug_report(argv, error))
+            return FAULT

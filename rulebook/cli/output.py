@@ -1,0 +1,68 @@
+"""Writing to the terminal: data to stdout, talk to stderr, and a reader that goes away changes no verdict."""
+
+import contextlib
+import os
+import sys
+from typing import Literal, TextIO
+
+Colour = Literal["auto", "always", "never"]
+
+
+def put(text: str) -> None:
+    """Write data, as it is, to stdout."""
+    _write(sys.stdout, text)
+
+
+def say(text: str) -> None:
+    """Write a line of talk to stderr."""
+    _write(sys.stderr, text + "\n")
+
+
+def stdout_colour(colour: Colour) -> bool:
+    """Whether to colour data: `auto` colours a terminal, unless NO_COLOR is set."""
+    return _is_coloured(colour, sys.stdout)
+
+
+def stderr_colour(colour: Colour) -> bool:
+    """Whether to colour talk, by the same rule."""
+    return _is_coloured(colour, sys.stderr)
+
+
+def make_safe() -> None:
+    """Let the streams write any text, whatever their encoding: what it lacks is written out."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def flush() -> None:
+    """Hand everything written so far to its reader."""
+    _write(sys.stdout, "")
+    _write(sys.stderr, "")
+
+
+def _is_coloured(colour: Colour, stream: TextIO | None) -> bool:
+    if colour != "auto":
+        return colour == "always"
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or stream is None:
+        return False
+    return stream.isatty()
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    if stream is None:
+        return
+    try:
+        stream.write(text)
+        stream.flush()
+    except BrokenPipeError:
+        _forget(stream)
+
+
+def _forget(stream: TextIO) -> None:
+    """Send the rest nowhere: the reader has gone (`| head`), and the exit status stays the verdict."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

@@ -1,0 +1,19 @@
+"""Showing what is wrong with a rule file that a command was asked to use."""
+
+from collections.abc import Sequence
+
+from rulebook.cli import output
+from rulebook.diagnostic import Diagnostic
+from rulebook.picture import render_problems
+from rulebook.services.rule_files import text_of
+
+
+def show_problems(diagnostics: Sequence[Diagnostic]) -> None:
+    """Print every problem with its picture to stderr, file by file, and say what was not done."""
+    colour = output.stderr_colour("auto")
+    for file in dict.fromkeys(diagnostic.file for diagnostic in diagnostics):
+        own = [diagnostic for diagnostic in diagnostics if diagnostic.file == file]
+        output.say(render_problems(file, text_of(file), own, colour=colour) + "\n")
+    output.say(
+        "rulebook: the rule file is not valid, so nothing was judged. rulebook lint shows all of this again."
+    )

@@ -1,0 +1,63 @@
+"""The rule files that `rulebook new` writes: commented, and clean under `rulebook lint`."""
+
+EVAL_YAML = """\
+# yaml-language-server: $schema=chock.eval.schema.json
+# What one session of a coding agent must have done. Write the schema file for your editor with
+#   rulebook schema chock.eval > chock.eval.schema.json
+# and check a recorded session with
+#   rulebook eval check {file} --session SESSION --project FOLDER
+schema: chock.eval
+version: 1
+name: {name}
+task: Say here what the agent is asked to do.
+
+# Each line is a finding of its own. `rulebook explain` lists what else can stand here.
+expect:
+  end_reason: finished            # the agent said it was done
+  max_turns: 40
+  required_paths: [README.md]     # files that must be there at the end
+  forbidden_paths: [secrets.txt]
+
+# Named rules of your own. `why` is shown to people when the rule fails.
+checks:
+  says_what_it_did:
+    regex: {{patterns: ['(?i)\\b(added|changed|fixed)\\b'], from: final_message}}
+    why: The last message must say what was done.
+
+# Commands that are run in the resulting repository: lists of words, without a shell.
+# tests:
+#   - {{name: unit, argv: [python, -m, pytest, -q], take: ['src/**']}}
+
+# What each category counts in the reward; 1 where none is written, and 0 is shown but counts nothing.
+reward_weights: {{harness: 0, model: 2}}
+"""
+
+EVAL_ZON = """\
+// What one session of a coding agent must have done. Check a recorded session with
+//   rulebook eval check {file} --session SESSION --project FOLDER
+.{{
+    .schema = "chock.eval",
+    .version = 1,
+    .name = "{name}",
+    .task = "Say here what the agent is asked to do.",
+
+    // Each line is a finding of its own. `rulebook explain` lists what else can stand here.
+    .expect = .{{
+        .end_reason = "finished", // the agent said it was done
+        .max_turns = 40,
+        .required_paths = .{{"README.md"}}, // files that must be there at the end
+        .forbidden_paths = .{{"secrets.txt"}},
+    }},
+
+    // Named rules of your own. `why` is shown to people when the rule fails.
+    .checks = .{{
+        .says_what_it_did = .{{
+            .regex = .{{ .patterns = .{{"(?i)\\\\b(added|changed|fixed)\\\\b"}}, .from = "final_message" }},
+            .why = "The last message must say what was done.",
+        }},
+    }},
+
+    // What each category counts in the reward; 1 where none is written, and 0 is shown but counts nothing.
+    .reward_weights = .{{ .harness = 0, .model = 2 }},
+}}
+"""

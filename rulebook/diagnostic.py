@@ -1,0 +1,96 @@
+"""A message about a rule file: what is wrong, where, and what to write instead."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from rulebook.codes import CODES, Severity
+from rulebook.place import Path, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the characters `start:end` (0-based offsets) of the file's text by `text`."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A change that mends the problem.
+
+    `safe` keeps the meaning and is applied by `lint --fix`; `ask` changes the meaning or guesses.
+    `line` is the mended line or value as it would stand in the file.
+    """
+
+    line: str
+    edits: tuple[Edit, ...]
+    safe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another place that belongs to the problem, such as the first of two equal keys."""
+
+    message: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One problem of one rule file.
+
+    `span` is None when the problem is the file itself; `path` leads to the value in the data that
+    was read, as far as there is one. `help` says what to write when the message alone does not.
+    """
+
+    code: str
+    message: str
+    file: str
+    span: Span | None = None
+    path: Path = ()
+    help: str = ""
+    fix: Fix | None = None
+    related: tuple[Related, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The code's kebab-case name, such as `unknown-key`."""
+        return CODES[self.code].name
+
+    @property
+    def severity(self) -> Severity:
+        """How grave it is: `error` refuses the file, `warning` and `info` do not."""
+        return CODES[self.code].severity
+
+
+def problem(
+    code: str,
+    file: str,
+    span: Span | None,
+    *,
+    path: Path = (),
+    help: str = "",
+    fix: Fix | None = None,
+    related: tuple[Related, ...] = (),
+    **words: object,
+) -> Diagnostic:
+    """A diagnostic with `code`'s own sentence, its blanks filled from `words` (a missing blank is a fault of ours)."""
+    return Diagnostic(code, CODES[code].message.format(**words), file, span, path, help, fix, related)
+
+
+def in_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Diagnostics sorted by their place in the file, each said once."""
+    kept = {(d.code, d.span, d.message): d for d in diagnostics}
+    return tuple(sorted(kept.values(), key=lambda d: (d.span.start if d.span else -1, d.code)))
+
+
+def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
+    """Whether one of them keeps the file from being loaded."""
+    return any(d.severity == "error" for d in diagnostics)
+
+
+def moved(diagnostic: Diagnostic, file: str) -> Diagnostic:
+    """The same diagnostic under another file name."""
+    return replace(diagnostic, file=file)

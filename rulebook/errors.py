@@ -1,0 +1,87 @@
+"""Every exception that Rulebook raises, in one tree.
+
+    RulebookError
+    ├── UsageError            the command line, or what a Python caller passed, is not valid
+    │   └── UnknownFormat     a session file that no reader knows, or that more than one could read
+    ├── RuleFileError         a rule file is not valid; carries every diagnostic
+    ├── AuditGapError         a log or a capture cannot be verified
+    └── EvidenceError         raised while evidence is read
+        ├── Missing           our side did not supply it: becomes Unmeasured
+        ├── NotHandedIn       the student did not supply it, or spoiled it: becomes a student fault
+        ├── MisbehaviorError  the student did something dubious: becomes Misbehavior
+        └── OutOfTime         a rule's `timeout` ran out while it was read or run
+
+Any other exception that leaves a public function is a fault of ours.
+"""
+
+from rulebook.diagnostic import Diagnostic
+from rulebook.outcome import Category
+
+
+class RulebookError(Exception):
+    """The root of the tree: catch it to catch everything that Rulebook raises on purpose."""
+
+
+class UsageError(RulebookError):
+    """What was asked for cannot be understood; the message says what to write instead."""
+
+
+class UnknownFormat(UsageError):
+    """A session file that is of no known format, of more than one, or broken; the message says what was seen."""
+
+
+class RuleFileError(RulebookError):
+    """A rule file that cannot be loaded. `diagnostics` holds every problem, errors first in the file's order."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        self.diagnostics = diagnostics
+        first = next((d for d in diagnostics if d.severity == "error"), diagnostics[0])
+        more = len(diagnostics) - 1
+        where = f"{first.file}:{first.span.line}:{first.span.column}: " if first.span else f"{first.file}: "
+        super().__init__(f"{where}{first.code} {first.message}" + (f" (and {more} more)" if more else ""))
+
+
+class AuditGapError(RulebookError):
+    """A log or a capture that cannot be verified; `verdict` is the word that `session verify` prints."""
+
+    def __init__(self, verdict: str, reason: str) -> None:
+        self.verdict = verdict
+        super().__init__(reason)
+
+
+class EvidenceError(RulebookError):
+    """Something a rule asked of the evidence is not there, or cannot be told."""
+
+
+class Missing(EvidenceError):
+    """Our side could not tell; `category` is whose failure that is."""
+
+    def __init__(self, category: Category, reason: str) -> None:
+        self.category: Category = category
+        self.reason = reason
+        super().__init__(reason)
+
+
+class NotHandedIn(EvidenceError):
+    """The student wrote nothing there, or what it wrote cannot be used."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+class MisbehaviorError(EvidenceError):
+    """The student tried to cheat or to break the judge."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+class OutOfTime(EvidenceError):
+    """A time limit ran out. `material` says whose material was at work: the student's, or ours."""
+
+    def __init__(self, limit_s: float, *, material: bool) -> None:
+        self.limit_s = limit_s
+        self.material = material
+        super().__init__(f"ran out of time after {limit_s:g} s")

@@ -1,0 +1,38 @@
+"""What may be concluded from something not being in a session."""
+
+from collections.abc import Iterable
+
+from rulebook.errors import Missing
+from rulebook.evidence.record import Record
+from rulebook.outcome import Category
+
+HARNESS_TOOLS: frozenset[str] = frozenset(
+    (
+        "read_file", "read_image", "list_directory", "glob", "grep", "write_file", "edit_file",
+        "run_command", "read_guidance", "read_skill", "read_memory", "write_memory", "spawn_agent",
+        "update_plan", "provide_tool", "nix_eval", "nix_build", "restrict_self", "fetch_url", "web_search",
+        "ask_user", "set_title", "request_action",
+    )
+)  # fmt: skip
+"""The tools of our own harness and of the one whose logs we read."""
+
+
+def need_whole(record: Record, category: Category) -> None:
+    """Raise Missing in `category` when the log does not reach the session's end.
+
+    A hash chain proves order and not completeness: a log that was cut at a line's end still verifies, and
+    what it no longer holds must not count as something that never happened.
+    """
+    if record.format == "chock_log" and "end" in record.carries and not record.ends:
+        raise Missing(category, "the log has no `session.end`, so what came after its last line is not known")
+
+
+def unknown_tools(record: Record, names: Iterable[str]) -> list[str]:
+    """Those of `names` that no tool of our harness and none known in this session bears."""
+    known = HARNESS_TOOLS | (record.known_tools or frozenset()) | record.tool_counts.keys()
+    return [name for name in names if name not in known]
+
+
+def times(count: int) -> str:
+    """How often, in words: "once", "3 times"."""
+    return "once" if count == 1 else f"{count} times"

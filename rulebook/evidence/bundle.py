@@ -1,0 +1,57 @@
+"""Everything that a run left behind, as rules see it: read-only, and each part read at most once."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from rulebook.errors import Missing
+from rulebook.evidence.document import Document
+from rulebook.evidence.record import Record
+from rulebook.evidence.repository import Repository
+from rulebook.ports import Completed
+
+TestRuns = Mapping[str, Callable[[], Completed]]
+"""Declared tests by name; calling one runs it the first time and answers from memory afterwards."""
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What one session left behind.
+
+    `record` and `tree` are None when there is no session or no repository; `no_tree` then says why. `tests` are
+    run when first asked for. `params` are the file's parameters with the caller's values.
+    """
+
+    record: Record | None = None
+    tree: Repository | None = None
+    no_tree: str = "no repository was given: write `fixture:` or pass `--project`"
+    tests: TestRuns = field(default_factory=dict)
+    params: Mapping[str, object] = field(default_factory=dict)
+    steps: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    _document: Document | None = None
+
+    @property
+    def session(self) -> Record:
+        """The session's facts. Raises Missing in `harness` when there is no session."""
+        if self.record is None:
+            raise Missing("harness", "no session was given")
+        return self.record
+
+    @property
+    def repository(self) -> Repository:
+        """The resulting repository. Raises Missing in `fixture` when there is none."""
+        if self.tree is None:
+            raise Missing("fixture", self.no_tree)
+        return self.tree
+
+    @property
+    def document(self) -> Document:
+        """The evidence document: what expressions, paths and templates read."""
+        if self._document is None:
+            self._document = Document(self.record, self.tree, self.tests, self.params, self.steps)
+        return self._document
+
+    def test(self, name: str) -> Completed:
+        """How the declared test `name` ended; it is run now if it has not been."""
+        if name not in self.tests:
+            raise Missing("test", f"no test called `{name}` is declared")
+        return self.tests[name]()

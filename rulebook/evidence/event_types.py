@@ -1,0 +1,198 @@
+"""The payloads of the log's events as types, for expressions over `data`. Source: the chock log's 27 kinds."""
+
+from rulebook.languages.types import ANYTHING, NUMBER, TEXT, YES_NO, ListOf, MapOf, RecordOf, Scalar, Type, optional
+
+END_REASONS: tuple[str, ...] = (
+    "finished",
+    "turn_limit",
+    "budget_reached",
+    "time_limit",
+    "context_limit",
+    "truncated_output",
+    "refused_by_model",
+    "canceled_by_user",
+    "format_error",
+    "forfeit",
+    "errored",
+    "rate_limited",
+    "handed_over",
+    "no_progress",
+    "empty_response",
+    "unknown",
+)
+"""How a session can end, in the log's words."""
+
+DECISIONS: tuple[str, ...] = (
+    "allowed_by_policy",
+    "denied_by_policy",
+    "approved_by_user",
+    "approved_by_user_for_session",
+    "refused_by_user",
+    "expired",
+    "approved_by_review",
+    "refused_by_review",
+    "review_unavailable",
+)
+"""How an approval can be decided."""
+
+_COUNT = Scalar("number", least=0)
+_LIST = ListOf(ANYTHING)
+
+PAYLOADS: dict[str, dict[str, Type]] = {
+    "session.start": {"agent_kind": TEXT, "model_alias": TEXT, "parent_session": TEXT, "spawn_chain": _LIST},
+    "session.config": {
+        "config_hash": optional(TEXT),
+        "sandbox_hash": optional(TEXT),
+        "sandbox_driver": optional(TEXT),
+        "provider": optional(TEXT),
+        "model": optional(TEXT),
+        "seed": optional(NUMBER),
+        "instructions": optional(ListOf(TEXT)),
+        "policy_rules": optional(ListOf(TEXT)),
+        "dev_shell": optional(TEXT),
+        "allow_dirty": optional(YES_NO),
+    },
+    "session.end": {"reason": Scalar("text", choices=END_REASONS), "detail": TEXT},
+    "session.spawn": {
+        "child_session": TEXT,
+        "child_agent_kind": TEXT,
+        "reason": TEXT,
+        "budget_max_cost": optional(NUMBER),
+        "budget_currency": optional(TEXT),
+    },
+    "session.title": {"title": TEXT},
+    "session.imported": {
+        "from": TEXT,
+        "source_path": TEXT,
+        "content_hash": TEXT,
+        "imported_ms": NUMBER,
+        "source_started_ms": optional(NUMBER),
+        "source_ended_ms": optional(NUMBER),
+        "messages": optional(NUMBER),
+    },
+    "message": {
+        "role": Scalar("text", choices=("user", "assistant", "system", "tool")),
+        "content": _LIST,
+        "model_alias": optional(TEXT),
+    },
+    "tool.call": {"call_id": TEXT, "tool": TEXT, "arguments": TEXT},
+    "tool.result": {"call_id": TEXT, "output": TEXT, "is_error": YES_NO, "truncated": YES_NO, "note": optional(TEXT)},
+    "approval.request": {
+        "action": TEXT,
+        "summary": TEXT,
+        "detail": TEXT,
+        "reason": TEXT,
+        "agent_kind": TEXT,
+        "spawn_chain": _LIST,
+        "timeout_at_ms": NUMBER,
+        "tool_call_id": TEXT,
+        "review": optional(TEXT),
+        "review_note": optional(TEXT),
+        "source": optional(TEXT),
+    },
+    "approval.response": {
+        "request_id": NUMBER,
+        "decision": Scalar("text", choices=DECISIONS),
+        "responder": TEXT,
+        "action": optional(TEXT),
+        "tool_call_id": optional(TEXT),
+        "review": optional(TEXT),
+        "review_note": optional(TEXT),
+    },
+    "prompt.password": {"correlation_id": TEXT, "prompt": TEXT},
+    "diff": {"path": TEXT, "patch": TEXT, "change_set_id": TEXT, "review": TEXT, "review_note": TEXT},
+    "compaction": {
+        "summary": TEXT,
+        "from_id": NUMBER,
+        "through_id": NUMBER,
+        "kept_ranges": _LIST,
+        "model_alias": TEXT,
+        "stand_in_reason": optional(TEXT),
+    },
+    "usage": {
+        "input_tokens": _COUNT,
+        "output_tokens": _COUNT,
+        "cache_creation_input_tokens": optional(_COUNT),
+        "cache_read_input_tokens": optional(_COUNT),
+        "cost": optional(NUMBER),
+        "currency": optional(TEXT),
+        "price_table_version": optional(TEXT),
+        "model": optional(TEXT),
+        "model_alias": optional(TEXT),
+        "request_id": optional(TEXT),
+        "inference_ms": optional(NUMBER),
+        "reasoning_effort_applied": optional(ANYTHING),
+    },
+    "task.complete": {
+        "task_id": TEXT,
+        "command": ANYTHING,
+        "status": Scalar("text", choices=("exited", "signaled", "timed_out", "did_not_run")),
+        "code": NUMBER,
+        "output_path": TEXT,
+        "output_bytes": NUMBER,
+        "truncated": YES_NO,
+    },
+    "agent.complete": {
+        "child_session": TEXT,
+        "child_agent_kind": TEXT,
+        "outcome": Scalar("text", choices=("finished", "no_progress", "budget", "refused", "died", "rate_limited")),
+        "result": TEXT,
+        "scratchpad_path": TEXT,
+    },
+    "plan.update": {"steps": _LIST},
+    "policy.self": {"restrictions": _LIST, "authorised": optional(YES_NO)},
+    "workspace.open": {
+        "kind": Scalar("text", choices=("worktree", "overlay")),
+        "attempt": TEXT,
+        "path": TEXT,
+        "base_commit": TEXT,
+    },
+    "workspace.integrate": {
+        "ref": TEXT,
+        "mode": TEXT,
+        "decision": TEXT,
+        "branch": TEXT,
+        "branch_from": TEXT,
+        "branch_to": TEXT,
+        "parked": TEXT,
+    },
+    "workspace.adopt": {"attempt": TEXT, "path": TEXT, "files": NUMBER, "deleted": NUMBER, "skipped": NUMBER},
+    "sandbox.open": {"attempt": TEXT, "write_execute": Scalar("text", choices=("strict", "relaxed")), "decision": TEXT},
+    "sandbox.supervisor": {
+        "process": TEXT,
+        "layer": TEXT,
+        "fail_mode": optional(TEXT),
+        "confined": optional(ANYTHING),
+        "unconfined": optional(ANYTHING),
+        "unreported": optional(ANYTHING),
+        "reason": optional(TEXT),
+    },
+    "sandbox.syscalls": {
+        "mechanism": TEXT,
+        "observed": optional(NUMBER),
+        "unobserved": optional(NUMBER),
+        "calls": optional(_LIST),
+        "paths_verified": optional(YES_NO),
+    },
+    "device.exposed": {"attempt": TEXT, "action": TEXT, "decision": TEXT, "enforced": optional(YES_NO)},
+    "network.summary": {
+        "granted": _COUNT,
+        "refused": _COUNT,
+        "diagnostic": optional(TEXT),
+        "hosts": optional(_LIST),
+        "hosts_complete": optional(YES_NO),
+    },
+    "secret.used": {"name": TEXT, "action": TEXT, "bind": TEXT, "variable": TEXT},
+}
+
+EVENT_NAMES: tuple[str, ...] = tuple(sorted(PAYLOADS))
+
+
+def payload_type(name: str) -> Type:
+    """The type of the payload of an event called `name`; one whose name is not known may hold anything.
+
+    Records are open: later versions of the log add fields.
+    """
+    if name not in PAYLOADS:
+        return MapOf(ANYTHING)
+    return RecordOf(f"an event `{name}`", PAYLOADS[name])

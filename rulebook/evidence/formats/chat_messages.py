@@ -1,0 +1,113 @@
+"""Messages in the shape of OpenAI's Chat Completions, as several formats store them."""
+
+from collections.abc import Mapping
+
+from rulebook.evidence.formats.values import count, joined, mapping, parsed, sequence, word, written
+from rulebook.evidence.transcript import Message, Role, ToolCall, ToolResult, Usage
+
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+_OTHER_PROVIDERS = frozenset(
+    ("tool_use", "tool_result", "thinking", "redacted_thinking", "functionCall", "function_call")
+)
+
+
+def message_of(given: Mapping[str, object], src: int | None) -> Message | None:
+    """One message; None when its role is none that is known."""
+    role = _ROLES.get(str(given.get("role")))
+    if role is None:
+        return None
+    text = text_of(given.get("content"))
+    if role == "tool":
+        result = ToolResult(word(given.get("tool_call_id")), text, word(given.get("name")))
+        return Message(0, "tool", text, tool_result=result, src=src)
+    refusal = refusal_of(given)
+    return Message(
+        0,
+        role,
+        text or refusal or "",
+        id=word(given.get("id")),
+        reasoning=reasoning_of(given) if role == "assistant" else None,
+        tool_calls=tuple(calls_of(given)) if role == "assistant" else (),
+        src=src,
+    )
+
+
+def text_of(content: object) -> str:
+    """The text parts of a content, joined by a blank line; images and audio are left out."""
+    if isinstance(content, str):
+        return content
+    parts = sequence(content) if isinstance(content, list) else [content]
+    texts = [part if isinstance(part, str) else mapping(part).get("text") for part in parts]
+    return joined([text for text in texts if isinstance(text, str)])
+
+
+def reasoning_of(given: Mapping[str, object]) -> str | None:
+    """The model's reasoning, under either of the names that servers give it."""
+    return word(given.get("reasoning_content")) or word(given.get("reasoning"))
+
+
+def refusal_of(given: Mapping[str, object]) -> str | None:
+    """The words of a refusal."""
+    parts = [mapping(part) for part in sequence(given.get("content"))]
+    return word(given.get("refusal")) or next(
+        (word(part.get("refusal")) for part in parts if part.get("type") == "refusal"), None
+    )
+
+
+def calls_of(given: Mapping[str, object]) -> list[ToolCall]:
+    """The calls of an assistant message, the legacy single one too; an id that is missing is empty."""
+    listed = [mapping(call) for call in sequence(given.get("tool_calls"))]
+    calls = [
+        call_of(word(call.get("id")) or "", mapping(call.get("function")) or mapping(call.get("custom")))
+        for call in listed
+    ]
+    legacy = mapping(given.get("function_call"))
+    return calls or ([call_of("", legacy)] if legacy else [])
+
+
+def call_of(call_id: str, function: Mapping[str, object]) -> ToolCall:
+    """One call. Arguments that are no JSON object keep their text."""
+    name = word(function.get("name")) or ""
+    given = function.get("arguments", function.get("input"))
+    raw = given if isinstance(given, str) else "" if given is None else written(given)
+    if not raw.strip():
+        return ToolCall(call_id, name, None, raw, "the arguments are empty")
+    try:
+        args = parsed(raw)
+    except ValueError as error:
+        return ToolCall(call_id, name, None, raw, f"the arguments are not valid JSON ({error})")
+    if isinstance(args, dict):
+        return ToolCall(call_id, name, args, raw)
+    return ToolCall(call_id, name, None, raw, "the arguments are not a JSON object")
+
+
+def usage_of(given: object) -> Usage | None:
+    """The usage of one completion. `prompt_tokens` already includes what came from the cache."""
+    usage = mapping(given)
+    prompt, completion = count(usage.get("prompt_tokens")), count(usage.get("completion_tokens"))
+    if prompt is None and completion is None:
+        return None
+    return Usage(
+        input=prompt,
+        output=completion,
+        cache_read=count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
+        reasoning=count(mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")),
+    )
+
+
+def foreign_part(given: Mapping[str, object]) -> str | None:
+    """The type of a content part that only another provider's messages have: its calls would be lost here."""
+    kinds = [mapping(part).get("type") for part in sequence(given.get("content"))]
+    return next((kind for kind in kinds if isinstance(kind, str) and kind in _OTHER_PROVIDERS), None)
+
+
+def has_role(given: object) -> bool:
+    """Whether it looks like a message at all."""
+    return mapping(given).get("role") in _ROLES

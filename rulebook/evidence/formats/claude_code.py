@@ -1,0 +1,169 @@
+"""Claude Code: session JSONL, and stream-json as lines or saved as one JSON list.
+
+Source: the session files of versions 1.0 to 2.1.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from rulebook.errors import UnknownFormat
+from rulebook.evidence.formats.claude_blocks import usage_of
+from rulebook.evidence.formats.claude_end import end_of
+from rulebook.evidence.formats.claude_records import Reading
+from rulebook.evidence.formats.claude_threads import link
+from rulebook.evidence.formats.pairing import all_messages, finish, summed, warn
+from rulebook.evidence.formats.sample import Sample
+from rulebook.evidence.formats.shape import Fit, Format, SessionFile
+from rulebook.evidence.formats.values import amount, decoded, sequence
+from rulebook.evidence.transcript import Cost, Transcript, Usage
+
+_AGENT_ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
+_OWN_TYPES = frozenset(
+    ("user", "assistant", "system", "summary", "file-history-snapshot", "permission-mode", "mode")
+)
+
+
+def _fits(sample: Sample) -> Fit:
+    records = [sample.keys] if sample.keys else sample.entries
+    if any("payload" in record for record in records):
+        return 0
+    if any(_is_own(record) for record in records):
+        return 2
+    return 1 if any(_is_message(record) for record in records) else 0
+
+
+def _is_own(record: Mapping[str, object]) -> bool:
+    named = "sessionId" in record or "session_id" in record
+    return (
+        named
+        and record.get("type") in _OWN_TYPES
+        and ("uuid" in record or "subtype" in record or _is_message(record))
+    )
+
+
+def _is_message(record: Mapping[str, object]) -> bool:
+    return record.get("type") in ("user", "assistant") and isinstance(record.get("message"), dict)
+
+
+def _read(file: SessionFile) -> Transcript:
+    one_list = file.sample.kind == "list"
+    transcript = file.transcript("claude_code", lines=not one_list)
+    reading = Reading(transcript)
+    if one_list:
+        for index, value in enumerate(sequence(file.json(FORMAT.title))):
+            reading.take(index, value)
+    else:
+        _take_lines(file, reading)
+    transcript.source.sha256 = file.sha256
+    if not reading.understood:
+        raise UnknownFormat(
+            f"`{file.path}` cannot be read as {FORMAT.title}: it has no `user` or `assistant` record"
+        )
+    _take_subagents(file, reading)
+    reading.threads.split_branches()
+    transcript.messages = reading.threads.main.messages
+    transcript.threads = reading.threads.finished()
+    finish(transcript)
+    link(transcript.messages, transcript.threads, reading.agents)
+    transcript.end = end_of(transcript.messages, reading.closing)
+    transcript.usage = _usage(reading)
+    transcript.cost = _cost(reading)
+    return transcript
+
+
+def _take_lines(file: SessionFile, reading: Reading) -> None:
+    with file.lines() as lines:
+        for number, line in lines:
+            if line.isspace():
+                continue
+            try:
+                value = decoded(line)
+            except ValueError as error:
+                torn = not line.endswith(b"\n")
+                text = "the last line is cut off" if torn else f"a line is not valid JSON ({error})"
+                warn(reading.transcript, "truncated" if torn else "bad_line", number, text)
+                continue
+            reading.take(number, value)
+
+
+def _take_subagents(file: SessionFile, reading: Reading) -> None:
+    """Read the files of the sub-agents that the session names, where they lie beside it."""
+    path = PurePath(file.path)
+    done: set[str] = set()
+    while waiting := [agent for agent, _ in reading.agents if agent not in done]:
+        agent = waiting[0]
+        done.add(agent)
+        if agent in reading.threads.others:
+            continue
+        places = (f"{path.stem}/subagents/agent-{agent}.jsonl", f"agent-{agent}.jsonl")
+        found = next(
+            (place for place in places if _AGENT_ID.fullmatch(agent) and _is_file(file, place)), None
+        )
+        if found is None:
+            warn(
+                reading.transcript,
+                "subagent_missing",
+                None,
+                f"the sub-agent `{agent}` has no file beside the session",
+            )
+            continue
+        with file.files.lines(str(path.parent / found)) as lines:
+            for line in lines:
+                try:
+                    reading.take(None, decoded(line), agent)
+                except ValueError:
+                    warn(reading.transcript, "bad_line", None, f"a line of `{found}` is not valid JSON")
+
+
+def _is_file(file: SessionFile, place: str) -> bool:
+    facts = file.files.within(str(PurePath(file.path).parent), place)
+    return facts is not None and facts.kind == "file"
+
+
+def _usage(reading: Reading) -> Usage | None:
+    """What the closing record of a stream reports, else the sum over API replies, each counted once."""
+    transcript = reading.transcript
+    if len(reading.results) == 1 and (reported := usage_of(reading.results[0])) is not None:
+        reported.source, reported.requests = "reported", len(reading.spent) or None
+        return reported
+    usage = summed(reading.spent.values())
+    replies = [m for m in all_messages(transcript) if m.role == "assistant" and not m.injected]
+    if usage is None:
+        return None
+    silent = [reply for reply in replies if reply.usage is None]
+    if silent:
+        warn(
+            transcript,
+            "usage_partial",
+            silent[0].src,
+            f"{len(silent)} of {len(replies)} replies state no usage",
+        )
+    if usage.total == 0:
+        warn(transcript, "usage_zero", None, f"{len(replies)} replies with a usage of 0")
+        return Usage(requests=usage.requests)
+    return usage
+
+
+def _cost(reading: Reading) -> Cost:
+    """The closing record's cost.
+
+    Several closing records may each hold their own or a running one, so none counts.
+    """
+    if len(reading.results) != 1:
+        return Cost()
+    value = amount(reading.results[0].get("total_cost_usd"))
+    return Cost() if value is None else Cost(value, "USD")
+
+
+FORMAT = Format(
+    name="claude_code",
+    title="a Claude Code session file",
+    expects="lines of JSON, or one JSON list, of `type: user` and `type: assistant` records with a `message`",
+    kinds=frozenset(("lines", "list", "object")),
+    carries=frozenset(
+        ("messages", "tool_calls", "results", "end", "usage", "cost", "time", "events", "subagents")
+    ),
+    fits=_fits,
+    read=_read,
+)

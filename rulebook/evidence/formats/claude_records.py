@@ -1,0 +1,230 @@
+"""The records of a Claude Code session, taken one by one in the order of the file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rulebook.evidence.formats.claude_blocks import (
+    Parts,
+    is_clear,
+    is_injected,
+    parts_of,
+    result_of,
+    usage_of,
+)
+from rulebook.evidence.formats.claude_end import Closing
+from rulebook.evidence.formats.claude_threads import Conversation, Threads
+from rulebook.evidence.formats.pairing import warn
+from rulebook.evidence.formats.values import brief, iso_ms, joined, mapping, sequence, word
+from rulebook.evidence.transcript import Message, SideEvent, Transcript, Usage
+
+_ENVELOPE = frozenset(
+    (
+        "type", "uuid", "parentUuid", "sessionId", "session_id", "timestamp", "cwd", "version", "gitBranch",
+        "userType", "slug", "entrypoint", "isSidechain", "requestId",
+    )
+)  # fmt: skip
+_SYSTEM_EVENTS = {"compact_boundary": "compaction", "api_error": "api_error", "api_refusal": "refusal"}
+
+
+@dataclass(slots=True)
+class Reading:
+    """What has been read so far.
+
+    `spent` holds one usage for each API reply, `agents` the sub-agents that results name.
+    """
+
+    transcript: Transcript
+    threads: Threads = field(default_factory=Threads)
+    closing: Closing = field(default_factory=Closing)
+    spent: dict[str, Usage] = field(default_factory=dict)
+    agents: list[tuple[str, Message]] = field(default_factory=list)
+    results: list[Mapping[str, object]] = field(default_factory=list)
+    understood: bool = False
+    _taken: set[tuple[str, int, int]] = field(default_factory=set)
+
+    def take(self, where: int | None, value: object, agent: str | None = None) -> None:
+        """Take one record that stands at `where`.
+
+        `agent` names the sub-agent whose own file it comes from.
+        """
+        if not isinstance(value, dict):
+            warn(self.transcript, "unknown_record", where, "a record that is no JSON object")
+            return
+        kind, message = value.get("type"), value.get("message")
+        thread = self.threads.place(value, where, agent)
+        if kind in ("user", "assistant") and isinstance(message, dict):
+            self._note_session(value, agent)
+            self._message(where, value, message, thread)
+        elif kind in ("user", "assistant") or not isinstance(kind, str):
+            what = (
+                f"a `{kind}` record without a message" if isinstance(kind, str) else "a record without a type"
+            )
+            warn(self.transcript, "unknown_record", where, what)
+        else:
+            self._note_session(value, agent)
+            self._event(where, kind, value, thread)
+
+    def _note_session(self, record: Mapping[str, object], agent: str | None) -> None:
+        transcript, source = self.transcript, self.transcript.source
+        session = word(record.get("sessionId")) or word(record.get("session_id"))
+        self.understood = self.understood or record.get("type") in ("user", "assistant", "system")
+        if agent is None:
+            transcript.session_id = transcript.session_id or session
+        source.producer = "Claude Code"
+        version = word(record.get("version")) or word(record.get("claude_code_version"))
+        source.producer_version = source.producer_version or version
+
+    def _message(
+        self,
+        where: int | None,
+        record: Mapping[str, object],
+        message: Mapping[str, object],
+        thread: str | None,
+    ) -> None:
+        if self._is_copy(record, message):
+            warn(
+                self.transcript,
+                "repeated_record",
+                where,
+                f"the record `{record.get('uuid')}` stands in the file twice",
+            )
+            return
+        parts = parts_of(message.get("content"))
+        if not parts.known:
+            warn(
+                self.transcript, "unknown_record", where, f"a `{record.get('type')}` message without content"
+            )
+        elif record.get("type") == "assistant":
+            self._assistant(where, record, message, parts, thread)
+        else:
+            self._user(where, record, parts, thread)
+
+    def _is_copy(self, record: Mapping[str, object], message: Mapping[str, object]) -> bool:
+        """A resumed session may hold a record again: the same `uuid`, moment and message."""
+        uuid, moment = word(record.get("uuid")), iso_ms(record.get("timestamp"))
+        if uuid is None or moment is None:
+            return False
+        key = (uuid, moment, hash(repr(message)))
+        if key in self._taken:
+            return True
+        self._taken.add(key)
+        return False
+
+    def _assistant(
+        self,
+        where: int | None,
+        record: Mapping[str, object],
+        given: Mapping[str, object],
+        parts: Parts,
+        thread: str | None,
+    ) -> None:
+        talk = self.threads.conversation(thread)
+        reply_id, failed = word(given.get("id")), record.get("isApiErrorMessage") is True
+        message = talk.replies.get(reply_id) if reply_id else None
+        if message is None:
+            message = Message(
+                0, "assistant", id=reply_id, at_ms=iso_ms(record.get("timestamp")), src=where, injected=failed
+            )
+            talk.add(message, word(record.get("uuid")))
+            if reply_id:
+                talk.replies[reply_id] = message
+        _extend(message, parts)
+        model, stop = word(given.get("model")), word(given.get("stop_reason"))
+        synthetic = failed or model == "<synthetic>"
+        message.model = message.model or (None if synthetic else model)
+        message.stop = stop or message.stop
+        if not failed:
+            self._spend(reply_id or f"{thread}:{where}:{record.get('uuid')}", message, given)
+        self._results(where, record, parts, talk)
+        if thread is None:
+            self.closing.stop = stop or self.closing.stop
+            self.closing.trouble = "errored" if failed else None
+            self.closing.trouble_text = message.text[:500] if failed else ""
+        if failed:
+            self._note("api_error", where, record, {"text": message.text[:500]})
+
+    def _spend(self, key: str, message: Message, given: Mapping[str, object]) -> None:
+        """Keep one usage for each reply, that with most output: earlier lines may hold a placeholder."""
+        usage = usage_of(given)
+        if usage is None:
+            return
+        known = self.spent.get(key)
+        if known is None or (usage.output or 0) >= (known.output or 0):
+            self.spent[key] = usage
+        message.usage = self.spent[key]
+
+    def _user(
+        self, where: int | None, record: Mapping[str, object], parts: Parts, thread: str | None
+    ) -> None:
+        talk = self.threads.conversation(thread)
+        self._results(where, record, parts, talk)
+        for reminder in parts.reminders:
+            self._note("context_injection", where, record, {"text": reminder[:500]})
+        if parts.results and not parts.texts:
+            return
+        text, meta = joined(parts.texts), record.get("isMeta") is True
+        summary = record.get("isCompactSummary") is True
+        message = Message(
+            0,
+            "user",
+            text,
+            at_ms=iso_ms(record.get("timestamp")),
+            injected=meta or summary or is_injected(text),
+            hidden=meta or record.get("isVisibleInTranscriptOnly") is True,
+            src=where,
+        )
+        talk.add(message, word(record.get("uuid")))
+        if is_clear(text):
+            self._note("clear", where, record, {})
+        if summary:
+            self._note("compaction_summary", where, record, {"text": text[:500]})
+        if thread is None and not message.injected:
+            self.closing.trouble = None
+
+    def _results(
+        self, where: int | None, record: Mapping[str, object], parts: Parts, talk: Conversation
+    ) -> None:
+        for block in parts.results:
+            result = result_of(block, record)
+            message = Message(
+                0, "tool", result.text, tool_result=result, at_ms=iso_ms(record.get("timestamp")), src=where
+            )
+            talk.add(message, word(record.get("uuid")))
+            agent = word(mapping(record.get("toolUseResult")).get("agentId"))
+            if agent is not None:
+                self.agents.append((agent, message))
+
+    def _event(self, where: int | None, kind: str, record: Mapping[str, object], thread: str | None) -> None:
+        subtype = word(record.get("subtype")) or ""
+        data = brief(record, _ENVELOPE)
+        if kind == "system" and subtype == "init":
+            data["names"] = [name for name in sequence(record.get("tools")) if isinstance(name, str)]
+            kind = "tools"
+        elif kind == "system":
+            kind = _SYSTEM_EVENTS.get(subtype, "system")
+            data.update(brief(mapping(record.get("compactMetadata")), frozenset()))
+        elif kind == "attachment":
+            data.update(brief(mapping(record.get("attachment")), frozenset()))
+            kind = "hook" if str(data.get("type", "")).startswith("hook") else "attachment"
+        elif kind == "result" and ("total_cost_usd" in record or subtype or "num_turns" in record):
+            self.results.append(record)
+            self.closing.result = record
+        if thread is None and kind in ("api_error", "refusal"):
+            self.closing.trouble = "errored" if kind == "api_error" else "refused_by_model"
+            self.closing.trouble_text = (word(record.get("content")) or subtype)[:500]
+        self._note(kind, where, record, data)
+
+    def _note(
+        self, kind: str, where: int | None, record: Mapping[str, object], data: Mapping[str, object]
+    ) -> None:
+        self.transcript.events.append(SideEvent(kind, data, iso_ms(record.get("timestamp")), where))
+
+
+def _extend(message: Message, parts: Parts) -> None:
+    """Add the blocks of one more line to a reply; a call that it already has is a copy."""
+    texts = [message.text, *parts.texts] if message.text else parts.texts
+    message.text = joined(texts)
+    thoughts = [message.reasoning, *parts.reasoning] if message.reasoning else parts.reasoning
+    message.reasoning = joined(thoughts) or None
+    known = {call.id for call in message.tool_calls if call.id}
+    message.tool_calls = (*message.tool_calls, *(call for call in parts.calls if call.id not in known))

@@ -1,0 +1,53 @@
+"""Formats that are recognised and not read: naming one helps more than saying what it is not."""
+
+from collections.abc import Callable
+
+from rulebook.evidence.formats.sample import Sample
+from rulebook.evidence.formats.values import mapping, sequence
+
+
+def lookalike(sample: Sample) -> str | None:
+    """What the file looks like, in words, when it is of a known kind that has no reader."""
+    return next((words for words, holds in _KNOWN if holds(sample)), None)
+
+
+def _first(sample: Sample) -> set[str]:
+    return set(sample.keys or (sample.entries[0] if sample.entries else ()))
+
+
+def _content_types(sample: Sample) -> set[object]:
+    messages = sequence(sample.keys.get("messages")) if sample.keys else sample.entries
+    return {
+        mapping(part).get("type")
+        for message in messages
+        for part in sequence(mapping(message).get("content"))
+    }
+
+
+_KNOWN: tuple[tuple[str, Callable[[Sample], bool]], ...] = (
+    ("it looks like an Inspect log or another archive", lambda s: s.kind == "archive"),
+    (
+        "it looks like an audit log of ours, which is read as it is and not imported",
+        lambda s: "chock_log" in _first(s),
+    ),
+    ("it looks like a Codex rollout", lambda s: {"type", "payload"} <= _first(s)),
+    ("it looks like the output of `codex exec --json`", lambda s: {"type", "thread_id"} <= _first(s)),
+    ("it looks like a Gemini CLI session", lambda s: {"sessionId", "projectHash"} <= _first(s)),
+    (
+        "it looks like a Harbor (ATIF) trajectory",
+        lambda s: str(s.keys.get("schema_version", "")).startswith("ATIF"),
+    ),
+    ("it looks like an Inspect log", lambda s: {"version", "status", "eval"} <= _first(s)),
+    (
+        "it looks like τ-bench results: each `traj` is a message list",
+        lambda s: {"traj", "reward"} <= _first(s),
+    ),
+    (
+        "it looks like an OpenHands trajectory",
+        lambda s: bool({"action", "observation"} & _first(s)) and "source" in _first(s),
+    ),
+    ("it looks like OpenHands evaluation output", lambda s: {"history", "git_patch"} <= _first(s)),
+    ("it looks like OpenTelemetry spans", lambda s: bool({"spanContext", "resourceSpans"} & _first(s))),
+    ("it looks like recorded model replies", lambda s: {"method", "response"} <= _first(s)),
+    ("its messages look like Anthropic's", lambda s: bool({"tool_use", "tool_result"} & _content_types(s))),
+)

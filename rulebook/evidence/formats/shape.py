@@ -1,0 +1,92 @@
+"""What a foreign session format is: how it is recognised, read, and what it can tell."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from rulebook.errors import UnknownFormat
+from rulebook.evidence.formats.sample import Kind, Sample
+from rulebook.evidence.formats.values import decoded
+from rulebook.evidence.record import Fact
+from rulebook.evidence.transcript import Source, Transcript
+from rulebook.ports import Files
+
+LIMIT_BYTES = 512 * 1024 * 1024
+
+Fit = Literal[0, 1, 2]
+"""How surely a sample is of a format: 0 not at all, 1 it has the shape, 2 it says so itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One foreign format: `title` reads after "is", and `expects` says what its files look like.
+
+    `carries` holds the facts that its files can tell; `kinds` the kinds of sample that it comes in.
+    """
+
+    name: str
+    title: str
+    expects: str
+    kinds: frozenset[Kind]
+    carries: frozenset[Fact]
+    fits: Callable[[Sample], Fit]
+    read: Callable[["SessionFile"], Transcript]
+
+
+@dataclass(slots=True)
+class SessionFile:
+    """A session file being read.
+
+    `sha256` is that of the bytes that were read, and complete after the reading.
+    """
+
+    path: str
+    files: Files
+    sample: Sample
+    _digest: Any = field(default_factory=hashlib.sha256)
+
+    @property
+    def sha256(self) -> str:
+        """The digest, in hex, of everything read so far."""
+        digest: str = self._digest.hexdigest()
+        return digest
+
+    @contextmanager
+    def lines(self) -> Iterator[Iterator[tuple[int, bytes]]]:
+        """The lines with their numbers from 1, in bounded memory. Raises OSError."""
+        with self.files.lines(self.path) as lines:
+            yield self._numbered(lines)
+
+    def whole(self) -> bytes:
+        """All bytes. Raises OSError, and UnknownFormat when there are too many."""
+        data = self.files.read(self.path, LIMIT_BYTES)
+        if len(data) > LIMIT_BYTES:
+            raise UnknownFormat(f"`{self.path}` is larger than {LIMIT_BYTES // 1024 // 1024} MB")
+        self._digest.update(data)
+        return data
+
+    def json(self, title: str) -> object:
+        """The one JSON value of the file. Raises OSError, and UnknownFormat when it is not JSON.
+
+        `title` says what it should be.
+        """
+        try:
+            return decoded(self.whole())
+        except ValueError as error:
+            raise UnknownFormat(
+                f"`{self.path}` cannot be read as {title}: it is not valid JSON ({error})"
+            ) from error
+
+    def transcript(self, format_name: str, *, lines: bool = False) -> Transcript:
+        """An empty transcript that names this file.
+
+        The digest is filled in by whoever finishes the reading.
+        """
+        return Transcript(Source(format_name, self.path, "", places="lines" if lines else "items"))
+
+    def _numbered(self, lines: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+        for number, line in enumerate(lines, 1):
+            self._digest.update(line)
+            yield number, line

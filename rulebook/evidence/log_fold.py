@@ -1,0 +1,202 @@
+"""One pass over the events of an audit log, folded into the session's facts in bounded memory."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rulebook.evidence.log_calls import CallFold
+from rulebook.evidence.log_events import Payload, Undecodable, are_parts, fault_of, fits, is_known
+from rulebook.evidence.log_import import restore
+from rulebook.evidence.log_messages import message_count, messages_of
+from rulebook.evidence.log_network import NetworkFold
+from rulebook.evidence.log_spend import SpendFold
+from rulebook.evidence.record import (
+    Child,
+    Configured,
+    EndRecord,
+    EventRecord,
+    Record,
+    Wants,
+    WorkspaceOpened,
+)
+from rulebook.evidence.transcript import End
+from rulebook.outcome import Seen
+
+_Handler = Callable[[Payload, int, int], None]
+"""What one kind of event does: its payload, its byte offset, its time in milliseconds."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What is done with one kind of event, and how many there were."""
+
+    first: int
+    handler: _Handler | None
+    kept: bool
+    count: int = 0
+
+
+class LogFold:
+    """Takes the events of one log in order and ends as a `Record`.
+
+    Counts and totals are always kept; messages, calls, approvals and payloads only as far as `wants` asks.
+    `session_id` is whose log it should be; None: whoever the first event names.
+    """
+
+    def __init__(self, wants: Wants, session_id: str | None = None) -> None:
+        self._record = record = Record(wants=wants)
+        self._wants = wants
+        self.owner = session_id
+        self._main = 0
+        self._network = NetworkFold(record.network)
+        self._calls = CallFold(record, wants, self._network)
+        self._spend = SpendFold(record)
+        self.tallies: dict[str, Tally] = {}
+        self._aliases: list[str] = []
+        self._import: Payload | None = None
+        self.last_ms: int | None = None
+        self._ended_ms: int | None = None
+        self._checking: dict[str, _Handler] = {
+            "message": self._message,
+            "usage": self._spend.usage,
+            "tool.call": self._calls.call,
+            "tool.result": self._calls.result,
+            "approval.response": self._calls.response,
+        }
+        self._handlers: dict[str, _Handler] = {
+            "approval.request": self._calls.request,
+            "network.summary": self._network.summary,
+            "session.start": self._start,
+            "session.config": self._config,
+            "session.end": self._end,
+            "session.spawn": self._spawn,
+            "agent.complete": self._complete,
+            "workspace.open": self._workspace,
+            "session.imported": self._imported,
+        }
+
+    def tally(self, kind: str, at: int, session: str, time_ms: int) -> Tally:
+        """What to do with the first event of `kind` and all that follow it; kept in `tallies`."""
+        if not self.tallies:
+            self._record.session_id, self._record.first_ms = session, time_ms
+            self.owner = self.owner or session
+        kept = self._wants.all_events or kind in self._wants.events
+        handler = self._checking.get(kind) or self._checked(kind)
+        tally = self.tallies[kind] = Tally(at, handler, kept)
+        return tally
+
+    def keep(self, seq: int, kind: str, payload: Any, time_ms: int, at: int) -> None:
+        """Keep an event whole. `seq` counts events from 0."""
+        data = payload if type(payload) is dict else {"value": payload}
+        self._record.events.append(EventRecord(seq, kind, data, time_ms, at))
+
+    def other_session(self, session: str, at: int) -> None:
+        """A line names another session than `owner`, which the first line does when none was asked for."""
+        if type(session) is not str:
+            raise TypeError
+        if self._record.stranger is None:
+            self._record.stranger = (session, at)
+
+    @property
+    def is_import(self) -> bool:
+        """Whether the log holds a session that was read from another program's file."""
+        return self._import is not None
+
+    def finish(self) -> Record:
+        """The facts, once the last event was taken."""
+        record = self._record
+        self._calls.finish()
+        self._spend.finish()
+        record.event_counts = {kind: tally.count for kind, tally in self.tallies.items()}
+        record.first_event = {kind: tally.first for kind, tally in self.tallies.items()}
+        record.total_events = sum(record.event_counts.values())
+        if not record.models:
+            record.models = self._aliases
+        record.last_ms = self._ended_ms if self._ended_ms is not None else self.last_ms
+        if self._import is not None:
+            restore(record, self._import)
+        return record
+
+    def _checked(self, kind: str) -> _Handler | None:
+        """The handler of a kind behind the check of its fields; None when there is nothing to do."""
+        if not is_known(kind):
+            return None
+        handler = self._handlers.get(kind)
+
+        def check(payload: Payload, at: int, time_ms: int) -> None:
+            if not fits(kind, payload):
+                raise TypeError
+            if handler is not None:
+                handler(payload, at, time_ms)
+
+        return check
+
+    def _message(self, payload: Payload, _: int, time_ms: int) -> None:
+        role, content = payload["role"], payload["content"]
+        if type(role) is not str or type(content) is not list or not are_parts(content):
+            raise TypeError
+        if "thread" in payload:
+            return
+        count = 1 if len(content) == 1 else message_count(content)
+        if role == "assistant":
+            self._record.turns += 1
+            self._calls.caller = self._main + count - 1
+            if (alias := payload.get("model_alias")) not in self._aliases:
+                _once(self._aliases, alias)
+        if self._wants.messages:
+            self._record.messages += messages_of(payload, time_ms, self._main)
+        self._main += count
+
+    def _start(self, payload: Payload, _: int, __: int) -> None:
+        self._record.started = True
+        _once(self._aliases, payload["model_alias"])
+
+    def _config(self, payload: Payload, at: int, _: int) -> None:
+        record = self._record
+        self._network.config()
+        record.configs.append(
+            Configured(
+                _hex(payload, "config_hash", "config_sha256"),
+                _hex(payload, "sandbox_hash", "sandbox_sha256"),
+                _hex(payload, "sandbox_driver", "driver"),
+                offset=at,
+            )
+        )
+        _once(record.models, payload.get("model"))
+        if isinstance(payload.get("provider"), str):
+            record.provider = payload["provider"]
+        if type(payload.get("seed")) is int:
+            record.seed = payload["seed"]
+        if isinstance(payload.get("tools"), list):
+            tools = frozenset(tool for tool in payload["tools"] if isinstance(tool, str))
+            record.known_tools = tools | (record.known_tools or frozenset())
+
+    def _end(self, payload: Payload, at: int, time_ms: int) -> None:
+        end = End(payload["reason"], payload["detail"], payload.get("raw"))
+        self._record.ends.append(EndRecord(end, Seen(offset=at)))
+        self._ended_ms = time_ms
+
+    def _spawn(self, payload: Payload, at: int, _: int) -> None:
+        name = payload["child_session"]
+        self._record.children[name] = Child(name, payload["reason"], seen=Seen(offset=at))
+
+    def _complete(self, payload: Payload, at: int, _: int) -> None:
+        child = self._record.children.get(payload["child_session"])
+        if child is not None:
+            child.outcome, child.seen = payload["outcome"], Seen(offset=at)
+
+    def _workspace(self, payload: Payload, at: int, _: int) -> None:
+        opened = WorkspaceOpened(payload["path"], payload["base_commit"], payload["attempt"], at)
+        self._record.workspaces.append(opened)
+
+    def _imported(self, payload: Payload, _: int, __: int) -> None:
+        self._import = payload
+
+
+def _once(names: list[str], name: Any) -> None:
+    if isinstance(name, str) and name and name not in names:
+        names.append(name)
+
+
+def _hex(payload: Payload, *keys: str) -> str | None:
+    return next((payload[key] for key in keys if isinstance(payload.get(key), str)), None)

@@ -1,0 +1,183 @@
+"""The text of a source, read out of the evidence."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import assert_never
+
+from rulebook.errors import Missing, NotHandedIn
+from rulebook.evidence.bundle import Evidence
+from rulebook.evidence.record import Record
+from rulebook.evidence.sources import (
+    AssistantText,
+    FinalMessage,
+    GivenText,
+    JsonPath,
+    Messages,
+    RepositoryDiff,
+    RepositoryFile,
+    Source,
+    TestOutput,
+    ToolText,
+)
+from rulebook.evidence.transcript import Message
+from rulebook.languages.select import SelectLimit
+from rulebook.languages.template import MissingInTemplate, Template, TemplateError
+from rulebook.languages.types import MissingValue
+from rulebook.outcome import Seen
+
+
+def text_of(source: Source, evidence: Evidence) -> str:
+    """What stands in `source`.
+
+    Raises NotHandedIn when the student wrote nothing there, or what cannot be read as text; Missing when
+    our side cannot tell.
+    """
+    match source:
+        case AssistantText():
+            return _written(
+                "\n\n".join(m.text for m in _replies(evidence.session)), "the assistant wrote nothing"
+            )
+        case FinalMessage():
+            replies = [m.text for m in _replies(evidence.session) if m.text.strip()]
+            return _written(replies[-1] if replies else "", "the assistant wrote nothing")
+        case Messages():
+            return _written(_transcript(source, evidence.session), "the transcript is empty")
+        case ToolText():
+            return _written(
+                _tool(source, evidence.session), f"no completed call of `{source.tool}` left any text"
+            )
+        case RepositoryFile(path, limit):
+            return _decoded(evidence.repository.read(path, limit), f"`{path}`")
+        case RepositoryDiff(limit):
+            return _diff(evidence.repository.diff(limit + 1), limit)
+        case TestOutput():
+            return _printed(source, evidence)
+        case JsonPath():
+            return _found(source, evidence)
+        case GivenText(template):
+            return filled(template, evidence)
+        case _:
+            assert_never(source)
+
+
+def filled(template: Template, evidence: Evidence) -> str:
+    """The text that `template` becomes over this evidence.
+
+    Raises Missing when a value is not there, or when the author's parameters do not fit; NotHandedIn when
+    what the session left behind grew too large for it, or is of a kind that cannot be used there.
+    """
+    try:
+        return template.render(evidence.document.lookup)
+    except MissingInTemplate as missing:
+        raise evidence.document.absent(missing.what) from missing
+    except TemplateError as error:
+        if template.names() <= {"params"}:
+            raise Missing("harness", str(error)) from error
+        raise NotHandedIn(str(error)) from error
+
+
+def place_in(source: Source, evidence: Evidence, text: str, at: int) -> tuple[Seen, ...]:
+    """Where the character `at` of the source's `text` stands in the evidence; empty when nowhere."""
+    match source:
+        case AssistantText():
+            start = 0
+            for message in _replies(evidence.session):
+                start += len(message.text) + len("\n\n")
+                if at < start:
+                    return (Seen(message=message.index),)
+            return ()
+        case FinalMessage():
+            return (Seen(message=[m for m in _replies(evidence.session) if m.text.strip()][-1].index),)
+        case RepositoryFile(path):
+            return (Seen(path=path, line=text.count("\n", 0, at) + 1),)
+        case _:
+            return ()
+
+
+def _replies(record: Record) -> Sequence[Message]:
+    """What the student itself said: neither what its harness put into its mouth nor what was never shown."""
+    record.need("messages", "what the assistant said")
+    return [
+        m for m in record.messages if m.role == "assistant" and m.text and not m.hidden and not m.injected
+    ]
+
+
+def _transcript(source: Messages, record: Record) -> str:
+    record.need("messages", "messages")
+    chosen = [m for m in record.messages if m.role in source.roles and not m.hidden and m.text.strip()]
+    kept = chosen if source.last is None else chosen[-source.last :]
+    # One line a message, so that no message can hold what looks like another one.
+    return "\n".join(f"{m.role}: {' '.join(m.text.split())}" for m in kept)
+
+
+def _tool(source: ToolText, record: Record) -> str:
+    record.need("tool_calls", "tool calls")
+    if source.part == "result":
+        record.need("results", "what tools answered")
+    done = [
+        c
+        for c in record.calls
+        if c.name == source.tool and c.result is not None and c.status in ("ok", "error", None)
+    ]
+    kept = done if source.last is None else done[-source.last :]
+    return "\n\n".join((c.result or "") if source.part == "result" else c.arguments_raw for c in kept)
+
+
+def _written(text: str, nothing: str) -> str:
+    if not text.strip():
+        raise NotHandedIn(nothing)
+    return text
+
+
+def _decoded(data: bytes, what: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise NotHandedIn(f"{what} is not text in UTF-8") from error
+
+
+def _diff(text: str, limit: int) -> str:
+    if len(text.encode("utf-8", "surrogatepass")) > limit:
+        raise NotHandedIn(f"the change from the base commit is larger than {limit} bytes")
+    return text
+
+
+def _printed(source: TestOutput, evidence: Evidence) -> str:
+    done = evidence.test(source.test)
+    if done.failure is not None:
+        raise Missing("harness", f"the test `{source.test}` could not be started: {done.failure}")
+    if done.timed_out:
+        raise NotHandedIn(f"the test `{source.test}` ran out of time")
+    if done.stdout_cut if source.stream == "stdout" else done.stderr_cut:
+        raise NotHandedIn(f"the test `{source.test}` printed more than can be kept")
+    return done.stdout if source.stream == "stdout" else done.stderr
+
+
+def _found(source: JsonPath, evidence: Evidence) -> str:
+    select, document = source.select, evidence.document
+    try:
+        found = [value for value in select.find(document.lookup) if not isinstance(value, MissingValue)]
+    except SelectLimit as limit:
+        raise NotHandedIn(str(limit)) from limit
+    if found:
+        return "\n".join(value if isinstance(value, str) else _as_json(value) for value in found)
+    absent = document.absent(select.root)
+    if isinstance(document.lookup(select.root), MissingValue):
+        raise absent
+    raise Missing(absent.category, f"`{select.text}` finds nothing")
+
+
+def _as_json(value: object) -> str:
+    return json.dumps(_plain(value), ensure_ascii=False, sort_keys=True)
+
+
+def _plain(value: object) -> object:
+    match value:
+        case Mapping():
+            return {str(key): _plain(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_plain(inner) for inner in value]
+        case MissingValue():
+            return None
+        case _:
+            return value

@@ -1,0 +1,265 @@
+"""The facts of one session, folded once from a log or a transcript and asked by every rule.
+
+What costs memory (messages, calls with their arguments, events with their payloads) is kept only as far as `Wants` names it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rulebook.errors import Missing
+from rulebook.evidence.transcript import End, Message, Usage
+from rulebook.outcome import Seen
+
+Fact = Literal[
+    "messages",
+    "tool_calls",
+    "results",
+    "end",
+    "usage",
+    "cost",
+    "time",
+    "events",
+    "config",
+    "sandbox",
+    "workspace",
+    "approvals",
+    "network",
+    "subagents",
+]
+"""The kinds of thing a format can carry. A rule that asks for another is unmeasured, in `harness`."""
+
+ALL_FACTS: frozenset[Fact] = frozenset(
+    (
+        "messages", "tool_calls", "results", "end", "usage", "cost", "time", "events", "config", "sandbox",
+        "workspace", "approvals", "network", "subagents",
+    )
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """What the rules will ask of a session beyond counts: nothing else is kept in memory.
+
+    `events` names the kinds whose payloads are kept, `all_events` keeps every one.
+    """
+
+    messages: bool = False
+    tool_calls: bool = False
+    approvals: bool = False
+    events: frozenset[str] = frozenset()
+    all_events: bool = False
+
+    def __or__(self, other: "Wants") -> "Wants":
+        return Wants(
+            self.messages or other.messages,
+            self.tool_calls or other.tool_calls,
+            self.approvals or other.approvals,
+            self.events | other.events,
+            self.all_events or other.all_events,
+        )
+
+
+EVERYTHING = Wants(messages=True, tool_calls=True, approvals=True, all_events=True)
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call with its result. `index` counts the session's calls from 0; `turn` counts assistant messages from 1.
+
+    `status`: ok, error, refused (the tool did not run), unfinished (no result), or None where the format does not say.
+    `arguments` is None when they are not a JSON object; `arguments_raw` always has the text.
+    """
+
+    index: int
+    id: str
+    name: str
+    arguments: Mapping[str, object] | None
+    arguments_raw: str
+    result: str | None = None
+    status: Literal["ok", "error", "refused", "unfinished"] | None = None
+    turn: int = 0
+    duration_s: float | None = None
+    offset: int | None = None
+    message: int | None = None
+
+    @property
+    def seen(self) -> Seen:
+        """Where it stands."""
+        return Seen(offset=self.offset, message=self.message, call=self.index)
+
+
+@dataclass(slots=True)
+class EventRecord:
+    """One event of the log. `seq` counts events from 0, `offset` is its line's byte offset, `data` its payload as decoded."""
+
+    seq: int
+    name: str
+    data: Mapping[str, object]
+    time_ms: int | None
+    offset: int | None
+
+
+@dataclass(slots=True)
+class EndRecord:
+    """One end of the session; a resumed one has several, of which the last counts."""
+
+    end: End
+    seen: Seen = field(default_factory=Seen)
+
+
+@dataclass(slots=True)
+class Spend:
+    """Money, folded. Unknown is never 0, and two currencies are never added."""
+
+    amount: float = 0.0
+    currency: str | None = None
+    priced: int = 0
+    unpriced: int = 0
+    free: int = 0
+    mixed: bool = False
+
+    @property
+    def known(self) -> bool:
+        """Whether the whole cost is known, in one currency."""
+        return self.unpriced == 0 and not self.mixed and (self.priced + self.free) > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """One `session.config`: digests in hex; None where it says none (an absent pin differs from every pin)."""
+
+    config_sha256: str | None
+    sandbox_sha256: str | None
+    sandbox_driver: str | None
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceOpened:
+    """One `workspace.open`."""
+
+    path: str
+    base_commit: str
+    attempt: str = ""
+    offset: int | None = None
+
+
+@dataclass(slots=True)
+class Child:
+    """A sub-agent as its parent's log tells it; `outcome` is None until an `agent.complete`."""
+
+    id: str
+    task: str = ""
+    outcome: str | None = None
+    turns: int | None = None
+    seen: Seen = field(default_factory=Seen)
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """One decision; `permitting` is false for every decision that is not known to permit."""
+
+    action: str
+    tool: str
+    decision: str
+    reason: str
+    permitting: bool
+    seen: Seen
+
+
+@dataclass(slots=True)
+class Network:
+    """What the log says of the network.
+
+    `hosts` maps a host name (lower case, without a port) to where it was first seen and whether a connection was granted;
+    `hosts_complete` is true only when the log lists every host.
+    """
+
+    summaries: int = 0
+    granted: int = 0
+    refused: int = 0
+    hosts: dict[str, tuple[Seen, bool]] = field(default_factory=dict)
+    hosts_complete: bool = False
+    permitted: list[Approval] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Record:
+    """The facts of one session.
+
+    `format` is `chock_log` or the name of a foreign format; `carries` what that format can tell. `event_counts` and
+    `first_event` (byte offset) are by the names on the wire, unknown ones too. `known_tools` holds the tools that the
+    session is known to have had; None when the format does not say. `sha256` is that of the bytes it was read from, in hex;
+    None when it was not read from a file. `possible_events` holds the names that a foreign session can show, so that the
+    absence of another tells nothing; None: any.
+    """
+
+    format: str = "chock_log"
+    session_id: str | None = None
+    carries: frozenset[Fact] = ALL_FACTS
+    total_events: int = 0
+    event_counts: dict[str, int] = field(default_factory=dict)
+    first_event: dict[str, int] = field(default_factory=dict)
+    started: bool = False
+    ends: list[EndRecord] = field(default_factory=list)
+    turns: int = 0
+    call_count: int = 0
+    tool_counts: dict[str, int] = field(default_factory=dict)
+    first_call: dict[str, Seen] = field(default_factory=dict)
+    known_tools: frozenset[str] | None = None
+    calls: list[Call] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+    events: list[EventRecord] = field(default_factory=list)
+    usage: Usage | None = None
+    spend: Spend = field(default_factory=Spend)
+    configs: list[Configured] = field(default_factory=list)
+    workspaces: list[WorkspaceOpened] = field(default_factory=list)
+    children: dict[str, Child] = field(default_factory=dict)
+    refusals: list[Approval] = field(default_factory=list)
+    approvals: list[Approval] = field(default_factory=list)
+    network: Network = field(default_factory=Network)
+    models: list[str] = field(default_factory=list)
+    provider: str | None = None
+    seed: int | None = None
+    first_ms: int | None = None
+    last_ms: int | None = None
+    stranger: tuple[str, int] | None = None
+    outcome: Mapping[str, object] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    wants: Wants = EVERYTHING
+    sha256: str | None = None
+    possible_events: frozenset[str] | None = None
+    _by_name: dict[str, list[EventRecord]] | None = None
+
+    @property
+    def end(self) -> EndRecord | None:
+        """The end that counts: the last one; None when the session has none."""
+        return self.ends[-1] if self.ends else None
+
+    @property
+    def did_nothing(self) -> bool:
+        """No turn, or no tool call: what is negative by nature then passes without meaning anything."""
+        return self.turns == 0 or self.call_count == 0
+
+    def events_named(self, name: str) -> list[EventRecord]:
+        """The kept events called `name`, in the log's order; asked once everything is folded."""
+        if self._by_name is None:
+            self._by_name = {}
+            for event in self.events:
+                self._by_name.setdefault(event.name, []).append(event)
+        return self._by_name.get(name, [])
+
+    def need(self, fact: Fact, what: str) -> None:
+        """Raise Missing in `harness` when this session's format cannot carry `fact`; `what` names the thing asked for."""
+        if fact not in self.carries:
+            raise Missing("harness", f"{FORMAT_TITLES.get(self.format, self.format)} does not record {what}")
+
+
+FORMAT_TITLES: dict[str, str] = {
+    "chock_log": "this audit log",
+    "claude_code": "a Claude Code session file",
+    "swe_agent": "a SWE-agent trajectory",
+    "mini_swe_agent": "a mini-swe-agent trajectory",
+    "openai_chat": "an OpenAI chat message list",
+}

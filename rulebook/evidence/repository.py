@@ -1,0 +1,175 @@
+"""The resulting repository of a session: files, the base commit, and what changed since."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rulebook.errors import Missing, NotHandedIn
+from rulebook.ports import Change, FileFacts, Files, Git, GitError
+
+Origin = Literal["project", "workspace", "session ref", "fixture"]
+
+_MOST_LINKS = 40
+
+
+@dataclass(slots=True)
+class Repository:
+    """A folder with the session's final state, read without following links and without changing anything.
+
+    `origin` says which of the possible trees it is; `base` is the full object id of the base commit, None
+    where none is known (`no_base` then says why).
+    """
+
+    root: str
+    origin: Origin
+    files: Files
+    git: Git
+    base: str | None = None
+    no_base: str = "no base commit is known"
+
+    def facts(self, path: str) -> FileFacts | None:
+        """What stands at `path`, or the first link on the way; None when nothing does.
+
+        Raises Missing in `fixture` when the machine refuses to tell.
+        """
+        try:
+            return self.files.within(self.root, path)
+        except OSError as error:
+            raise _unreadable(path, error) from error
+
+    def present(self, path: str) -> bool:
+        """Whether anything stands at `path`, a dangling link too.
+
+        A link on the way that leads out of the repository counts: behind it there may be anything.
+        """
+        facts = self.facts(path)
+        if facts is None or facts.kind != "link" or facts.link == path:
+            return facts is not None
+        above, _, name = path.rpartition("/")
+        place, outside = self._followed(above)
+        return bool(outside) or (place is not None and self.facts(f"{place}/{name}".lstrip("/")) is not None)
+
+    def absence(self, path: str) -> str:
+        """Why nothing of the repository stands at `path`, in words; empty when something does.
+
+        Links may lead there, as long as they stay inside.
+        """
+        facts = self.facts(path)
+        if facts is None:
+            return "it is not there"
+        if facts.kind != "link":
+            return ""
+        place, outside = self._followed(path)
+        if outside:
+            return f"`{outside}` is a link that leads out of the repository"
+        if place is None or (place and self.facts(place) is None):
+            return f"`{facts.link}` is a link that leads to nothing"
+        return ""
+
+    def read(self, path: str, limit_bytes: int) -> bytes:
+        """A regular file's bytes.
+
+        Raises NotHandedIn when it is not there, not a regular file or larger than the limit.
+        """
+        facts = self.facts(path)
+        if facts is None:
+            raise NotHandedIn(f"`{path}` is not there")
+        if facts.kind != "file":
+            raise NotHandedIn(f"`{path}` is not a regular file: {in_words(facts, path)}")
+        if facts.size_bytes > limit_bytes:
+            raise NotHandedIn(f"`{path}` has {facts.size_bytes} bytes; at most {limit_bytes} are read")
+        try:
+            return self.files.read_within(self.root, path, limit_bytes)[:limit_bytes]
+        except OSError as error:
+            raise _unreadable(path, error) from error
+
+    def changes(self) -> Sequence[Change]:
+        """What differs from the base commit. Raises Missing in `fixture` when git cannot tell."""
+        base = self.based()
+        try:
+            return self.git.changes(self.root, base)
+        except GitError as error:
+            raise Missing("fixture", str(error)) from error
+
+    def diff(self, limit_bytes: int) -> str:
+        """The textual change from the base commit. Raises Missing in `fixture` when git cannot tell."""
+        base = self.based()
+        try:
+            return self.git.diff(self.root, base, limit_bytes)
+        except GitError as error:
+            raise Missing("fixture", str(error)) from error
+
+    def head(self) -> str:
+        """The commit that the tree's HEAD names. Raises Missing in `fixture`."""
+        try:
+            return self.git.resolve(self.root, "HEAD")
+        except GitError as error:
+            raise Missing("fixture", str(error)) from error
+
+    def tree(self) -> str:
+        """The object id of the base commit's tree. Raises Missing in `fixture`."""
+        base = self.based()
+        try:
+            return self.git.tree_of(self.root, base)
+        except GitError as error:
+            raise Missing("fixture", str(error)) from error
+
+    def based(self) -> str:
+        """The full object id of the base commit. Raises Missing in `fixture` when none is known."""
+        if self.base is None:
+            raise Missing("fixture", self.no_base)
+        return self.base
+
+    def _followed(self, path: str) -> tuple[str | None, str]:
+        """Where `path` leads inside the repository (None: in circles), or the link that leads out of it."""
+        ahead, passed, links = path.split("/") if path else [], list[str](), 0
+        link = path
+        while ahead:
+            name = ahead.pop(0)
+            if name in ("", "."):
+                continue
+            if name == "..":
+                if not passed:
+                    return None, link
+                passed.pop()
+                continue
+            here = "/".join([*passed, name])
+            facts = self.facts(here)
+            if facts is None or facts.kind != "link":
+                passed.append(name)
+                continue
+            links, link = links + 1, here
+            target = self._target(here)
+            if links > _MOST_LINKS:
+                return None, ""
+            if target.startswith(self.root.rstrip("/") + "/"):
+                passed, target = [], target[len(self.root.rstrip("/")) + 1 :]
+            elif target.startswith("/"):
+                return None, link
+            ahead = target.split("/") + ahead
+        return "/".join(passed), ""
+
+    def _target(self, link: str) -> str:
+        try:
+            return self.files.link_within(self.root, link)
+        except OSError as error:
+            raise _unreadable(link, error) from error
+
+
+def in_words(facts: FileFacts, path: str) -> str:
+    """What stands at `path`, in the words of a reason: "it is a folder"."""
+    match facts.kind:
+        case "file":
+            return "it is a file"
+        case "folder":
+            return "it is a folder"
+        case "link" if facts.link == path:
+            return "it is a link"
+        case "link":
+            return f"`{facts.link}` is a link"
+        case "other":
+            return "it is a pipe, a socket or a device"
+
+
+def _unreadable(path: str, error: OSError) -> Missing:
+    return Missing("fixture", f"`{path}` cannot be read: {(error.strerror or str(error)).lower()}")

@@ -1,0 +1,180 @@
+"""Where a check's text comes from: the values of `from` and `expected_from`."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, assert_never
+
+from rulebook.evidence.record import Wants
+from rulebook.languages.faults import Fault
+from rulebook.languages.select import Select
+from rulebook.languages.template import Template
+from rulebook.languages.types import RecordOf, Scope
+from rulebook.place import Path
+from rulebook.spelling import guess
+
+DEFAULT_LIMIT_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantText:
+    """`assistant`: the assistant messages' text, joined by blank lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinalMessage:
+    """`final_message`: the last assistant message that has text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """`transcript`: messages rendered one a line; `last` None is all of them."""
+
+    last: int | None = None
+    roles: tuple[str, ...] = ("system", "user", "assistant", "tool")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolText:
+    """`tool`: what completed calls of one tool answered or were given; `last` None is all of them."""
+
+    tool: str
+    part: Literal["result", "arguments"] = "result"
+    last: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryFile:
+    """`file`: a file of the repository at its final state."""
+
+    path: str
+    max_bytes: int = DEFAULT_LIMIT_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryDiff:
+    """`diff`: the change from the base commit."""
+
+    max_bytes: int = DEFAULT_LIMIT_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class TestOutput:
+    """`test`: what a declared test printed."""
+
+    test: str
+    stream: Literal["stdout", "stderr"] = "stdout"
+
+
+@dataclass(frozen=True, slots=True)
+class JsonPath:
+    """`json_path`: a path into the evidence document."""
+
+    select: Select
+
+
+@dataclass(frozen=True, slots=True)
+class GivenText:
+    """`text`: a template."""
+
+    template: Template
+
+
+Source = (
+    AssistantText
+    | FinalMessage
+    | Messages
+    | ToolText
+    | RepositoryFile
+    | RepositoryDiff
+    | TestOutput
+    | JsonPath
+    | GivenText
+)
+
+
+def wants_of(source: Source) -> Wants:
+    """What must be kept of the session so that this source can be read."""
+    match source:
+        case AssistantText() | FinalMessage() | Messages():
+            return Wants(messages=True)
+        case ToolText():
+            return Wants(tool_calls=True)
+        case JsonPath(select):
+            return wants_of_names((select.root,))
+        case GivenText(template):
+            return wants_of_names(template.names())
+        case RepositoryFile() | RepositoryDiff() | TestOutput():
+            return Wants()
+        case _:
+            assert_never(source)
+
+
+def wants_of_names(names: Iterable[str]) -> Wants:
+    """What must be kept so that these names of the evidence document have values; "" is all of them."""
+    wants = Wants()
+    for name in names:
+        wants |= _WANTS.get(name, Wants())
+    return wants
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredTest:
+    """The name of a test that a source reads from."""
+
+    name: str
+
+    def faults(self, scope: Scope) -> tuple[Fault, ...]:
+        """RB302 when the file declares no test of that name."""
+        tests = scope.names.get("tests")
+        declared = tests.fields if isinstance(tests, RecordOf) else {}
+        if self.name in declared:
+            return ()
+        return (Fault("RB302", {"name": self.name, "guess": guess(self.name, declared)}),)
+
+
+def texts_of(source: Source) -> tuple[tuple[Path, Select | Template | DeclaredTest], ...]:
+    """The path, the template or the name in a source that can be typed, with its place below the source."""
+    match source:
+        case JsonPath(select):
+            return ((("json_path",), select),)
+        case GivenText(template):
+            return ((("text",), template),)
+        case TestOutput(test):
+            return ((("test",), DeclaredTest(test)),)
+        case _:
+            return ()
+
+
+def in_words(source: Source) -> str:
+    """The source as people call it: "the assistant's messages"."""
+    match source:
+        case AssistantText():
+            return "the assistant's messages"
+        case FinalMessage():
+            return "the final message"
+        case Messages(last):
+            return "the transcript" if last is None else f"the last {last} messages"
+        case ToolText(tool, part):
+            return f"the {part}s of `{tool}`" if part == "result" else f"the arguments of `{tool}`"
+        case RepositoryFile(path):
+            return f"the file `{path}`"
+        case RepositoryDiff():
+            return "the change from the base commit"
+        case TestOutput(test, stream):
+            return f"what the test `{test}` printed" + (" as errors" if stream == "stderr" else "")
+        case JsonPath(select):
+            return f"`{select.text}`"
+        case GivenText():
+            return "the given text"
+        case _:
+            assert_never(source)
+
+
+_MESSAGES = Wants(messages=True, tool_calls=True)
+_WANTS: dict[str, Wants] = {
+    "": Wants(messages=True, tool_calls=True, approvals=True, all_events=True),
+    "messages": _MESSAGES,
+    "tool_calls": Wants(tool_calls=True),
+    "events": Wants(all_events=True),
+    "approvals": Wants(approvals=True),
+}

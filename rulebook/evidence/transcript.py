@@ -1,0 +1,177 @@
+"""The neutral transcript: one shape into which every session format is read.
+
+What a format does not say is None or absent, never a guessed value.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+EndReason = str
+"""The log's own words: finished, turn_limit, budget_reached, time_limit, context_limit, truncated_output,
+refused_by_model, canceled_by_user, format_error, forfeit, errored, rate_limited, handed_over, no_progress,
+empty_response, unknown; a name that is none of these is kept as it came."""
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(slots=True)
+class Source:
+    """Where a transcript comes from. `sha256` is that of the raw file's bytes, in hex.
+
+    `places` says what every `src` counts: the file's lines from 1, or the items of its list from 0.
+    """
+
+    format: str
+    path: str
+    sha256: str
+    format_version: str | None = None
+    producer: str | None = None
+    producer_version: str | None = None
+    places: Literal["lines", "items"] = "items"
+
+
+@dataclass(slots=True)
+class ToolCall:
+    """One call of a tool. `args` is None when `args_raw` is not a JSON object; `args_error` then says why."""
+
+    id: str
+    name: str
+    args: Mapping[str, object] | None
+    args_raw: str
+    args_error: str | None = None
+
+
+@dataclass(slots=True)
+class ToolResult:
+    """What a tool answered. `is_error` is None when the format does not say.
+
+    `ran` is False when the tool never ran: its arguments were refused, or a person said no.
+    """
+
+    call_id: str | None
+    text: str
+    name: str | None = None
+    is_error: bool | None = None
+    exit_code: int | None = None
+    truncated: bool | None = None
+    seconds: float | None = None
+    ran: bool | None = None
+
+
+@dataclass(slots=True)
+class Usage:
+    """Tokens. `input` includes cache reads and writes in every format; `output` includes reasoning.
+
+    None is unknown, never 0. `requests` counts model calls.
+    """
+
+    input: int | None = None
+    output: int | None = None
+    cache_read: int | None = None
+    cache_write: int | None = None
+    reasoning: int | None = None
+    requests: int | None = None
+    source: Literal["reported", "summed"] = "summed"
+
+    @property
+    def total(self) -> int | None:
+        """Input and output together; None when either is unknown."""
+        return None if self.input is None or self.output is None else self.input + self.output
+
+
+@dataclass(slots=True)
+class Message:
+    """One message. `index` is its place in its thread, `text` its text parts joined by a blank line.
+
+    `injected`: put there by the harness and not by the user. `hidden`: not shown to the model or the user as conversation.
+    `src` is the line (1-based) or item (0-based) of the source file that it came from; `at_ms` is Unix time in milliseconds.
+    """
+
+    index: int
+    role: Role
+    text: str = ""
+    id: str | None = None
+    reasoning: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_result: ToolResult | None = None
+    at_ms: int | None = None
+    model: str | None = None
+    stop: str | None = None
+    usage: Usage | None = None
+    injected: bool = False
+    hidden: bool = False
+    src: int | None = None
+
+
+@dataclass(slots=True)
+class Thread:
+    """A sub-agent's conversation, never merged into the main thread."""
+
+    id: str
+    messages: list[Message]
+    parent_call_id: str | None = None
+    name: str | None = None
+
+
+@dataclass(slots=True)
+class SideEvent:
+    """Something that happened and is not a message: a compaction, an abort, a hook, an API error."""
+
+    kind: str
+    data: Mapping[str, object] = field(default_factory=dict)
+    at_ms: int | None = None
+    src: int | None = None
+
+
+@dataclass(slots=True)
+class Cost:
+    """Money spent. `value` is None when unknown, which is not 0."""
+
+    value: float | None = None
+    currency: str | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether the format says what it cost."""
+        return self.value is not None
+
+
+@dataclass(slots=True)
+class End:
+    """How it ended; `raw` and `detail` hold the format's own words."""
+
+    reason: EndReason = "unknown"
+    detail: str = ""
+    raw: str | None = None
+
+
+@dataclass(slots=True)
+class Irregularity:
+    """One irregularity of the source: unpaired_call, orphan_result, bad_line, unknown_record, usage_zero, …"""
+
+    code: str
+    where: int | None
+    text: str
+
+
+@dataclass(slots=True)
+class Transcript:
+    """A whole session. `messages` is the main thread in order of conversation.
+
+    `outcome` is what the producer's own grader said: score, reward, patch or error. It is never our score.
+    """
+
+    source: Source
+    session_id: str | None = None
+    parent_session: str | None = None
+    agent_name: str | None = None
+    models: list[str] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+    threads: list[Thread] = field(default_factory=list)
+    events: list[SideEvent] = field(default_factory=list)
+    usage: Usage | None = None
+    cost: Cost = field(default_factory=Cost)
+    end: End = field(default_factory=End)
+    outcome: Mapping[str, object] = field(default_factory=dict)
+    warnings: list[Irregularity] = field(default_factory=list)

@@ -1,0 +1,149 @@
+"""A foreign session's transcript as the facts that rules ask for."""
+
+from typing import Literal
+
+from rulebook.evidence.formats import session_formats
+from rulebook.evidence.record import (
+    ALL_FACTS,
+    EVERYTHING,
+    Call,
+    Child,
+    EndRecord,
+    EventRecord,
+    Fact,
+    Record,
+    Spend,
+    Wants,
+)
+from rulebook.evidence.transcript import Message, ToolCall, ToolResult, Transcript
+from rulebook.evidence.transcript_events import children_of, events_of, moments, told_events
+from rulebook.outcome import Seen
+
+_SPENT_UNSEEN = frozenset(("usage_partial", "subagent_missing"))
+
+Status = Literal["ok", "error", "refused", "unfinished"]
+
+
+def record_of(transcript: Transcript, wants: Wants = EVERYTHING) -> Record:
+    """Fold a transcript into its facts. Threads of sub-agents count as children and not as turns or calls."""
+    record = Record(format=transcript.source.format, session_id=transcript.session_id, wants=wants)
+    record.carries = carried(transcript)
+    record.started = True
+    record.sha256 = transcript.source.sha256
+    record.possible_events = told_events(record.carries)
+    record.models = list(transcript.models)
+    record.outcome = transcript.outcome
+    record.warnings = [warning.text for warning in transcript.warnings]
+    record.first_ms, record.last_ms = moments(transcript)
+    record.usage = transcript.usage if "usage" in record.carries else None
+    record.spend = _spend(transcript)
+    record.known_tools = _known_tools(transcript)
+    if transcript.end.reason != "unknown":
+        last = len(transcript.messages) - 1
+        record.ends = [EndRecord(transcript.end, Seen(message=last if last >= 0 else None))]
+    if wants.messages:
+        record.messages = list(transcript.messages)
+    _take_calls(record, transcript)
+    _take_children(record, transcript)
+    _take_events(record, transcript)
+    return record
+
+
+def carried(transcript: Transcript) -> frozenset[Fact]:
+    """What this very session tells: its format's facts without those that its file leaves open.
+
+    Tokens that were spent out of sight (replies without usage, sub-agents whose files are missing) leave the
+    session's total open, and a total that is too small must not satisfy a limit.
+    """
+    known = session_formats().get(transcript.source.format)
+    facts = set(known.carries if known is not None else ALL_FACTS)
+    codes = {warning.code for warning in transcript.warnings}
+    if transcript.end.reason == "unknown":
+        facts.discard("end")
+    if transcript.usage is None or transcript.usage.total is None or codes & _SPENT_UNSEEN:
+        facts.discard("usage")
+    if moments(transcript)[0] is None:
+        facts.discard("time")
+    if "subagent_missing" in codes:
+        facts.discard("subagents")
+    return frozenset(facts)
+
+
+def _take_calls(record: Record, transcript: Transcript) -> None:
+    results = {
+        message.tool_result.call_id: message.tool_result
+        for message in transcript.messages
+        if message.tool_result is not None and message.tool_result.call_id is not None
+    }
+    times = {m.tool_result.call_id: m.at_ms for m in transcript.messages if m.tool_result is not None}
+    for message in transcript.messages:
+        if message.role == "assistant" and not message.injected:
+            record.turns += 1
+        for given in message.tool_calls:
+            call = _call(record, message, given, results.get(given.id))
+            answered = times.get(given.id)
+            if call.duration_s is None and message.at_ms is not None and answered is not None:
+                call.duration_s = max(0, answered - message.at_ms) / 1000
+            record.call_count += 1
+            record.tool_counts[call.name] = record.tool_counts.get(call.name, 0) + 1
+            record.first_call.setdefault(call.name, call.seen)
+            if record.wants.tool_calls:
+                record.calls.append(call)
+
+
+def _call(record: Record, message: Message, given: ToolCall, result: ToolResult | None) -> Call:
+    return Call(
+        index=record.call_count,
+        id=given.id,
+        name=given.name,
+        arguments=given.args,
+        arguments_raw=given.args_raw,
+        result=None if result is None else result.text,
+        status=_status(result),
+        turn=record.turns,
+        duration_s=None if result is None else result.seconds,
+        message=message.index,
+    )
+
+
+def _status(result: ToolResult | None) -> Status | None:
+    if result is None:
+        return "unfinished"
+    if result.ran is False:
+        return "refused"
+    if result.is_error is None:
+        return None
+    return "error" if result.is_error else "ok"
+
+
+def _take_children(record: Record, transcript: Transcript) -> None:
+    places = {call.id: message.index for message in transcript.messages for call in message.tool_calls}
+    for child in children_of(transcript):
+        place = places.get(child.call_id)
+        record.children[child.id] = Child(
+            child.id, child.task, child.outcome, child.turns, Seen(message=place)
+        )
+
+
+def _take_events(record: Record, transcript: Transcript) -> None:
+    wants = record.wants
+    for seq, event in enumerate(events_of(transcript)):
+        record.event_counts[event.name] = record.event_counts.get(event.name, 0) + 1
+        if wants.all_events or event.name in wants.events:
+            record.events.append(EventRecord(seq, event.name, event.payload, event.at_ms, None))
+    record.total_events = sum(record.event_counts.values())
+
+
+def _spend(transcript: Transcript) -> Spend:
+    """The session's cost, known as a whole or not at all."""
+    cost = transcript.cost
+    if cost.value is None or cost.currency is None:
+        replies = sum(message.role == "assistant" for message in transcript.messages)
+        return Spend(unpriced=max(1, replies))
+    return Spend(amount=cost.value, currency=cost.currency, priced=1)
+
+
+def _known_tools(transcript: Transcript) -> frozenset[str] | None:
+    told = [event.data.get("names") for event in transcript.events if event.kind == "tools"]
+    names = [name for listed in told if isinstance(listed, list) for name in listed if isinstance(name, str)]
+    return frozenset(names) if told else None

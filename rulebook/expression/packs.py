@@ -1,0 +1,74 @@
+"""`use:` brings in the packs that a file names."""
+
+import os
+
+from rulebook.place import Path
+from rulebook.ports import Files
+from rulebook.source.files import read_rules
+from rulebook.spec.combinators import check_name
+from rulebook.spec.head import schema_of
+from rulebook.spec.pack import read_pack
+from rulebook.spec.reader import Reader
+from rulebook.spec.rules import PackSpec
+
+
+def read_packs(reader: Reader, readers: dict[str, Reader], files: Files) -> tuple[PackSpec, ...]:
+    """The packs under `use:`, as far as they are valid; their readers are added to `readers`."""
+    data = reader.document.data
+    if not isinstance(data, dict) or "use" not in data:
+        return ()
+    found: list[PackSpec] = []
+    for path, alias in _asked(reader):
+        pack = _pack(reader, path, readers, files)
+        if pack is None:
+            continue
+        name = alias or pack.alias
+        if any(other.alias == name for other in found):
+            reader.add("RB301", path, things="packs", name=name, line=reader.document.span(("use",)).line)
+            continue
+        found.append(PackSpec(name, pack.document, pack.rules, pack.needs_params, pack.needs_submissions))
+        _needs(reader, path, found[-1])
+    return tuple(found)
+
+
+def _asked(reader: Reader) -> list[tuple[Path, str | None]]:
+    value = reader.document.at(("use",))
+    if isinstance(value, dict) and value:
+        names = [name for name in value if check_name(reader, ("use", name), name)]
+        return [(("use", name), name) for name in names]
+    count = reader.entries(("use",), "use")
+    return [(("use", index), None) for index in range(count or 0)]
+
+
+def _pack(reader: Reader, path: Path, readers: dict[str, Reader], files: Files) -> PackSpec | None:
+    value = reader.document.at(path)
+    if not isinstance(value, str) or not value:
+        reader.wrong_type(path, "use", "the path of a pack")
+        return None
+    folder = os.path.dirname(reader.document.file)
+    file = os.path.join(folder, value)
+    reading = read_rules(file, files)
+    if any(d.code == "RB101" for d in reading.diagnostics):
+        reader.add("RB307", path, path=value, folder=f"`{folder}`" if folder else "this file's folder")
+        return None
+    if reading.document is None:
+        reader.problems.extend(reading.diagnostics)
+        return None
+    pack_reader = Reader(reading.document)
+    pack_reader.problems.extend(reading.diagnostics)
+    readers[reading.document.file] = pack_reader
+    schema = schema_of(reading.document, pack_reader)
+    if schema is not None and schema != "rulebook.pack":
+        reader.add("RB204", path, value=schema, key="use", choices="a file whose `schema` is `rulebook.pack`", guess="")
+        return None
+    return read_pack(reading.document, pack_reader) if schema else None
+
+
+def _needs(reader: Reader, path: Path, pack: PackSpec) -> None:
+    data = reader.document.data
+    declared = data.get("params") if isinstance(data, dict) else None
+    for name in pack.needs_params:
+        if not isinstance(declared, dict) or name not in declared:
+            reader.add("RB312", path, pack=pack.alias, what="the parameter", name=name)
+    for name in pack.needs_submissions:
+        reader.add("RB312", path, pack=pack.alias, what="the submission", name=name)

@@ -1,0 +1,241 @@
+"""A whole rule file, read and compiled: what the linter looks at and what a check of a session runs."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rulebook.checks.tests import Tests
+from rulebook.diagnostic import Diagnostic, has_errors, in_order
+from rulebook.evidence.document import wants_of_names
+from rulebook.evidence.record import Wants
+from rulebook.evidence.scope import file_scope
+from rulebook.expression.compile import FINDING, PART, Compiler
+from rulebook.expression.nodes import FirstOf, Leaf, Node, parts_of
+from rulebook.expression.packs import read_packs
+from rulebook.languages.condition import Condition, Joined, Name, NotOf, Several
+from rulebook.languages.formula import Formula
+from rulebook.languages.types import ANYTHING
+from rulebook.outcome import Category
+from rulebook.ports import Files
+from rulebook.source.files import read_rules
+from rulebook.source.located import Located
+from rulebook.spec.head import schema_of
+from rulebook.spec.pack import read_pack
+from rulebook.spec.reader import Reader
+from rulebook.spec.rules import (
+    OfBranches,
+    OfCheck,
+    OfCondition,
+    OfCount,
+    OfFormula,
+    OfGroup,
+    OfMisbehavior,
+    OfName,
+    OfNumbers,
+    OfOne,
+    PackSpec,
+    RuleSpec,
+)
+from rulebook.spec.session_eval import EvalSpec, read_eval
+from rulebook.spec.suite import SuiteSpec, read_suite
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One finding to come: its id, the category whose it is, its weight within it, and the tree that decides it."""
+
+    id: str
+    category: Category
+    weight: float
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A `chock.eval`, compiled. `wants` is what its rules ask of a session beyond counts."""
+
+    spec: EvalSpec
+    items: tuple[Item, ...]
+    wants: Wants
+
+    @property
+    def tests(self) -> tuple[Tests, ...]:
+        """The declared tests, in the file's order."""
+        bodies = [test.rule.body for test in self.spec.tests]
+        return tuple(body.check for body in bodies if isinstance(body, OfCheck) and isinstance(body.check, Tests))
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What came of loading a rule file. `content` is None when an error keeps it from being used.
+
+    `readers` has the reader of every file that was read, by name, the rule file itself first.
+    """
+
+    file: str
+    text: str
+    schema: str | None
+    content: Program | SuiteSpec | PackSpec | None
+    diagnostics: tuple[Diagnostic, ...]
+    readers: Mapping[str, Reader]
+    rule_count: int = 0
+
+
+def load_rules(path: str, files: Files) -> Loaded:
+    """Read and compile the rule file at `path`. Never raises for what stands in it."""
+    reading = read_rules(path, files)
+    if reading.document is None:
+        return Loaded(path, "", None, None, in_order(reading.diagnostics), {})
+    return compile_document(reading.document, reading.diagnostics, files)
+
+
+def compile_document(document: Located, noted: tuple[Diagnostic, ...], files: Files) -> Loaded:
+    """Compile a document that has been read; `noted` is what reading it said."""
+    reader = Reader(document)
+    readers = {document.file: reader}
+    schema = schema_of(document, reader)
+    content: Program | SuiteSpec | PackSpec | None = None
+    compiler: Compiler | None = None
+    if schema == "chock.eval":
+        content, compiler = _eval(document, readers, files)
+    elif schema == "chock.rl-suite":
+        content = read_suite(document, reader)
+    elif schema == "rulebook.pack":
+        content, compiler = _pack(document, readers)
+    found = [*noted, *(d for each in readers.values() for d in each.problems)]
+    own = in_order(d for d in found if d.file == document.file)
+    others = in_order(d for d in found if d.file != document.file)
+    whole = None if has_errors((*own, *others)) else content
+    count = len(compiler.named) + len(content.items) if compiler and isinstance(content, Program) else 0
+    return Loaded(document.file, document.text, schema, whole, (*own, *others), readers, count)
+
+
+def _eval(document: Located, readers: dict[str, Reader], files: Files) -> tuple[Program | None, Compiler | None]:
+    reader = readers[document.file]
+    packs = read_packs(reader, readers, files)
+    spec = read_eval(document, reader, packs)
+    if spec is None:
+        return None, None
+    named = {rule.name: rule.rule for rule in spec.checks}
+    tests = tuple(test.id.removeprefix("tests[").removesuffix("]") for test in spec.tests)
+    scope = file_scope({param.name: param.kind for param in spec.params}, tests)
+    compiler = Compiler(readers, scope, named, {pack.alias: pack for pack in packs}, _written(document, packs))
+    items = _items(spec, compiler)
+    if not (spec.expectations or spec.tests or spec.checks or spec.judge or reader.problems):
+        reader.add_at_key("RB611", ("name",))
+    return Program(spec, items, _wants(items)), compiler
+
+
+def _pack(document: Located, readers: dict[str, Reader]) -> tuple[PackSpec | None, Compiler | None]:
+    spec = read_pack(document, readers[document.file])
+    if spec is None:
+        return None, None
+    params = dict.fromkeys(spec.needs_params, ANYTHING)
+    compiler = Compiler(readers, file_scope(params, ()), spec.rules, {}, _written(document, ()))
+    for name in spec.rules:
+        compiler.lookup(name, PART, "")
+    return spec, compiler
+
+
+def _written(document: Located, packs: tuple[PackSpec, ...]) -> tuple[str, ...]:
+    """Every name that stands under `checks`, here and in the packs."""
+    own = _checks_of(document)
+    return (*own, *(f"{pack.alias}.{name}" for pack in packs for name in _checks_of(pack.document)))
+
+
+def _checks_of(document: Located) -> tuple[str, ...]:
+    checks = document.data.get("checks") if isinstance(document.data, dict) else None
+    return tuple(checks) if isinstance(checks, dict) else ()
+
+
+def _items(spec: EvalSpec, compiler: Compiler) -> tuple[Item, ...]:
+    found: list[Item] = []
+    for expectation in (*spec.expectations, *spec.tests):
+        node = compiler.rule(expectation.rule, FINDING)
+        if node is not None:
+            found.append(Item(expectation.id, node.common.category, 1.0, node))
+    mentioned = _mentioned(spec.judge, compiler) if spec.judge is not None else set()
+    for named in spec.checks:
+        part = named.name in mentioned
+        node = compiler.lookup(named.name, PART if part else FINDING, "")
+        if node is not None and (not part or node.common.report):
+            found.append(Item(f"checks[{named.name}]", node.common.category, node.common.weight, node))
+        if node is not None and node.common.report and not part:
+            why = "this rule gives a finding of its own anyway."
+            compiler.reader(named.rule).add_at_key("RB215", (*named.rule.path, "report"), key="report", why=why)
+    if spec.judge is not None:
+        node = compiler.rule(spec.judge, FINDING)
+        if node is not None:
+            found.append(Item("judge", node.common.category, node.common.weight, node))
+    return tuple(found)
+
+
+def _mentioned(rule: RuleSpec, compiler: Compiler) -> set[str]:
+    """The named rules that a rule stands on, those of its named rules too."""
+    found: set[str] = set()
+    waiting = list(_names(rule, compiler))
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found.add(name)
+        if name in compiler.named:
+            waiting += _names(compiler.named[name], compiler)
+    return found
+
+
+def _names(rule: RuleSpec, compiler: Compiler) -> list[str]:
+    match rule.body:
+        case OfCheck():
+            return []
+        case OfName(name):
+            return [name]
+        case OfCondition(condition):
+            return _condition_names(condition, compiler)
+        case OfGroup(parts=parts) | OfCount(parts=parts) | OfNumbers(parts=parts):
+            return [name for part in parts for name in _names(part, compiler)]
+        case OfOne(part=part) | OfMisbehavior(part=part):
+            return _names(part, compiler)
+        case OfFormula(let=let):
+            return [name for _, part in let for name in _names(part, compiler)]
+        case OfBranches(branches):
+            return [name for _, part in branches for name in _names(part, compiler)]
+
+
+def _condition_names(condition: Condition, compiler: Compiler) -> list[str]:
+    match condition:
+        case Name(name):
+            return [name]
+        case NotOf(part):
+            return _condition_names(part, compiler)
+        case Joined(_, parts):
+            return [name for part in parts for name in _condition_names(part, compiler)]
+        case Several():
+            return list(compiler.chosen(condition, ""))
+
+
+def _wants(items: tuple[Item, ...]) -> Wants:
+    found = Wants()
+    waiting: list[Node] = [item.node for item in items]
+    seen: set[int] = set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        waiting += parts_of(node)
+        if isinstance(node, Leaf):
+            found |= node.check.wants()
+        for formula in _conditions(node):
+            found |= wants_of_names(formula.names())
+    return found
+
+
+def _conditions(node: Node) -> list[Formula]:
+    branches = [branch.when for branch in node.branches] if isinstance(node, FirstOf) else []
+    return [formula for formula in (node.common.when, *branches) if formula is not None]
+
+
+def folder_of(path: str) -> str:
+    """The folder from which relative paths in the file at `path` start."""
+    return os.path.dirname(os.path.abspath(path))

@@ -1,0 +1,282 @@
+"""How outcomes combine. Pure functions over the outcomes of the parts that were evaluated.
+
+Misbehaviour wins over everything beside it; a failure of ours is never a low score and never a pass; and no negation
+turns what the student spoiled into a pass.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from rulebook.expression.nodes import (
+    AllOf,
+    AnyOf,
+    AtLeast,
+    FormulaOf,
+    Invert,
+    MisbehaviorIf,
+    NoneOf,
+    Not,
+    Numeric,
+)
+from rulebook.languages.types import MissingValue
+from rulebook.outcome import Measurement, Misbehavior, Outcome, Skipped, Unmeasured, binary, reaches
+from rulebook.spec.rules import Aggregate
+
+Aggregates: dict[str, Callable[[Sequence[float]], float]] = {
+    "min": min,
+    "max": max,
+    "mean": lambda scores: math.fsum(scores) / len(scores),
+    "product": math.prod,
+}
+
+
+def decides_all(outcome: Outcome) -> bool:
+    """Whether `all` stops here."""
+    return isinstance(outcome, Misbehavior) or (isinstance(outcome, Measurement) and not outcome.passed)
+
+
+def decides_any(outcome: Outcome) -> bool:
+    """Whether `any` and `none` stop here."""
+    return isinstance(outcome, Misbehavior) or (isinstance(outcome, Measurement) and outcome.passed)
+
+
+def all_of(node: AllOf, found: Sequence[Outcome]) -> Outcome:
+    """A failure wins, then unmeasured; else the last part's."""
+    early = _misbehavior(found)
+    if early is not None:
+        return early
+    measured = _measured(found)
+    if node.score != "decisive":
+        return _aggregated(node.score, found, all(part.passed for part in measured))
+    failed = next((part for part in measured if not part.passed), None)
+    if failed is not None:
+        return _carrying(failed, measured)
+    return _unmeasured(found) or _last(measured, found)
+
+
+def any_of(node: AnyOf, found: Sequence[Outcome]) -> Outcome:
+    """A pass wins, then unmeasured; else the last part's."""
+    early = _misbehavior(found)
+    if early is not None:
+        return early
+    measured = _measured(found)
+    if node.score != "decisive":
+        return _aggregated(node.score, found, any(part.passed for part in measured))
+    passed = next((part for part in measured if part.passed), None)
+    if passed is not None:
+        return passed
+    outcome = _unmeasured(found) or _last(measured, found)
+    return _carrying(outcome, measured) if isinstance(outcome, Measurement) else outcome
+
+
+def none_of(node: NoneOf, found: Sequence[Outcome]) -> Outcome:
+    """A pass decides, then unmeasured; a student's fault is handed on as it is."""
+    early = _misbehavior(found)
+    if early is not None:
+        return early
+    measured = _measured(found)
+    passed = next((part for part in measured if part.passed), None)
+    if passed is not None:
+        reason = passed.reason or "one of its parts passed"
+        return binary(False, reason, expected="none passes", actual=_count(measured), seen=passed.seen)
+    fault = next((part for part in measured if part.student_fault), None)
+    if fault is None and measured and _unmeasured(found) is None:
+        return binary(True, expected="none passes", actual="none passed", vacuous=all(p.vacuous for p in measured))
+    return _unmeasured(found) or fault or Skipped("every part was skipped")
+
+
+def at_least(node: AtLeast, found: Sequence[Outcome]) -> Outcome:
+    """Unmeasured only while the unmeasured parts could change the answer, or too few parts are left."""
+    early = _misbehavior(found)
+    if early is not None:
+        return early
+    measured = _measured(found)
+    unsure = [part for part in found if isinstance(part, Unmeasured)]
+    if not measured and not unsure:
+        return Skipped("every part was skipped")
+    passed = sum(part.passed for part in measured)
+    left = len(measured) + len(unsure)
+    if left < node.count:
+        return Unmeasured(node.common.category, f"only {left} of {len(found)} parts were not skipped")
+    if passed < node.count <= passed + len(unsure):
+        return unsure[0]
+    words = f"at least {node.count} of {len(found)} pass"
+    outcome = Measurement(
+        min(1.0, passed / node.count), passed >= node.count, expected=words, actual=f"{passed} passed"
+    )
+    return outcome if outcome.passed else _carrying(outcome, measured)
+
+
+def one_of(node: Not | Invert | MisbehaviorIf, part: Outcome) -> Outcome:
+    """`not`, `invert` and `misbehavior`: only a measurement changes, and one that the student spoiled does not."""
+    if not isinstance(part, Measurement):
+        return part
+    match node:
+        case MisbehaviorIf(reason=reason):
+            return Misbehavior(reason, part.metadata, part.seen) if part.passed else Skipped("there was no sign of it")
+        case _ if part.student_fault:
+            return part
+        case Invert():
+            return replace(part, score=1.0 - part.score, passed=reaches(1.0 - part.score, 1.0))
+        case Not():
+            return binary(
+                not part.passed,
+                _negated(part),
+                expected="that it does not hold" if part.expected is None else f"not: {part.expected}",
+                actual=part.actual,
+                metadata=part.metadata,
+                seen=part.seen,
+            )
+
+
+def numeric(node: Numeric, found: Sequence[Outcome]) -> Outcome:
+    """A number over the parts' scores; unmeasured when a part that counts is."""
+    early = _misbehavior(found)
+    if early is not None:
+        return early
+    if all(isinstance(part, Skipped) for part in found):
+        return Skipped("every part was skipped")
+    weights = [part.common.weight if node.how in ("weighted", "sum", "mean") else 1.0 for part in node.parts]
+    gap = _required_gap(node, found) or _missing_weight(node, weights, found)
+    if gap is not None:
+        return gap
+    pairs = [(w, part) for w, part in zip(weights, found, strict=True) if isinstance(part, Measurement)]
+    counted = [(w, part) for w, part in pairs if w != 0]
+    if not counted:
+        return Unmeasured(node.common.category, "no part that has a weight was measured")
+    fault = next((part for w, part in counted if part.student_fault and w < 0), None)
+    if fault is not None:
+        return replace(fault, score=0.0, passed=False)
+    failed = next((p for n, p in zip(node.parts, found, strict=True) if n.common.required and _failed(p)), None)
+    if isinstance(failed, Measurement):
+        reason = failed.reason or "a required part did not pass"
+        return _carrying(Measurement(0.0, False, reason, failed.expected, failed.actual, seen=failed.seen), [failed])
+    return _number(node, counted, [part for _, part in pairs], weights, found)
+
+
+def _number(
+    node: Numeric,
+    counted: list[tuple[float, Measurement]],
+    measured: list[Measurement],
+    weights: list[float],
+    found: Sequence[Outcome],
+) -> Outcome:
+    scores = [part.score for _, part in counted]
+    match node.how:
+        case "weighted" | "mean":
+            score = math.fsum(w * part.score for w, part in counted) / math.fsum(w for w, _ in counted)
+        case "sum":
+            score = math.fsum(w * part.score for w, part in counted)
+        case _:
+            score = Aggregates[node.how](scores)
+    if not math.isfinite(score):
+        return Unmeasured(node.common.category, f"the score came to {score}, which is not a number to count with")
+    covered = _share(weights, found)
+    metadata = {} if covered >= 1 else {"measured_weight": covered}
+    threshold = 1.0 if node.common.threshold is None else node.common.threshold
+    passed = reaches(score, threshold)
+    reason = "" if passed else _reasons(measured)
+    outcome = Measurement(score, passed, reason, f"a score of at least {threshold:g}", f"{score:g}", metadata)
+    return outcome if passed else _carrying(outcome, measured)
+
+
+def formula_of(node: FormulaOf, outcomes: Mapping[str, Outcome], value: Callable[[], object]) -> Outcome:
+    """The formula's value over its parts; it cannot be told when a part that it reads cannot be."""
+    early = _misbehavior(list(outcomes.values()))
+    if early is not None:
+        return early
+    read = [outcomes[name] for name in sorted(node.score.names()) if name in outcomes]
+    unsure = _unmeasured(read)
+    if unsure is not None:
+        return unsure
+    if any(isinstance(part, Skipped) for part in read):
+        return Unmeasured(node.common.category, f"`{node.score.text}` reads a part that was skipped")
+    fault = next((part for part in _measured(read) if part.student_fault), None)
+    if fault is not None:
+        return replace(fault, score=0.0, passed=False)
+    score = value()
+    if isinstance(score, MissingValue) or not isinstance(score, int | float) or not math.isfinite(score):
+        return Unmeasured(node.common.category, f"`{node.score.text}` comes to no number")
+    threshold = 1.0 if node.common.threshold is None else node.common.threshold
+    passed = reaches(float(score), threshold)
+    return Measurement(float(score), passed, "", f"`{node.score.text}` of at least {threshold:g}", f"{float(score):g}")
+
+
+def _misbehavior(found: Sequence[Outcome]) -> Misbehavior | None:
+    return next((part for part in found if isinstance(part, Misbehavior)), None)
+
+
+def _unmeasured(found: Sequence[Outcome]) -> Unmeasured | None:
+    return next((part for part in found if isinstance(part, Unmeasured)), None)
+
+
+def _measured(found: Sequence[Outcome]) -> list[Measurement]:
+    return [part for part in found if isinstance(part, Measurement)]
+
+
+def _last(measured: Sequence[Measurement], found: Sequence[Outcome]) -> Outcome:
+    if not measured:
+        return Skipped("every part was skipped")
+    last = measured[-1]
+    vacuous = all(part.vacuous for part in measured)
+    return last if last.vacuous == vacuous else replace(last, vacuous=vacuous)
+
+
+def _aggregated(how: Aggregate, found: Sequence[Outcome], passed: bool) -> Outcome:
+    measured = _measured(found)
+    unsure = _unmeasured(found)
+    if unsure is not None:
+        return unsure
+    if not measured:
+        return Skipped("every part was skipped")
+    score = Aggregates[how]([part.score for part in measured])
+    if not math.isfinite(score):
+        return Unmeasured("harness", f"the score came to {score}, which is not a number to count with")
+    outcome = Measurement(score, passed, "" if passed else _reasons(measured), actual=f"{score:g}")
+    return outcome if passed else _carrying(outcome, measured)
+
+
+def _carrying(outcome: Measurement, measured: Sequence[Measurement]) -> Measurement:
+    """A group that does not pass carries the student's fault when an evaluated part does."""
+    fault = next((part for part in measured if part.student_fault), None)
+    if fault is None or outcome.student_fault:
+        return outcome
+    return replace(outcome, student_fault=True, reason=outcome.reason or fault.reason)
+
+
+def _required_gap(node: Numeric, found: Sequence[Outcome]) -> Unmeasured | None:
+    pairs = zip(node.parts, found, strict=True)
+    return next((p for n, p in pairs if n.common.required and isinstance(p, Unmeasured)), None)
+
+
+def _missing_weight(node: Numeric, weights: list[float], found: Sequence[Outcome]) -> Unmeasured | None:
+    gap = next((p for w, p in zip(weights, found, strict=True) if w != 0 and isinstance(p, Unmeasured)), None)
+    if gap is None or (node.min_measured is not None and reaches(_share(weights, found), node.min_measured)):
+        return None
+    return gap
+
+
+def _share(weights: list[float], found: Sequence[Outcome]) -> float:
+    """The share of the weight, skipped parts left out, that was measured."""
+    there = [(abs(w), part) for w, part in zip(weights, found, strict=True) if not isinstance(part, Skipped)]
+    total = math.fsum(w for w, _ in there)
+    return math.fsum(w for w, part in there if isinstance(part, Measurement)) / total if total else 1.0
+
+
+def _failed(part: Outcome) -> bool:
+    return isinstance(part, Measurement) and not part.passed
+
+
+def _reasons(measured: Sequence[Measurement]) -> str:
+    return next((part.reason for part in measured if not part.passed and part.reason), "")
+
+
+def _count(measured: Sequence[Measurement]) -> str:
+    return f"{sum(part.passed for part in measured)} passed"
+
+
+def _negated(part: Measurement) -> str:
+    if not part.passed:
+        return ""
+    return f"it holds, and must not: {part.reason}" if part.reason else "it holds, and must not"

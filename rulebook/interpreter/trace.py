@@ -1,0 +1,22 @@
+"""What evaluating a tree left behind: the outcome of every node, those not reached too. Data all the way."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rulebook.expression.nodes import Node
+from rulebook.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One node and what came of it. `outcome` is None when the node was not reached; `parts` are in the node's order."""
+
+    node: Node
+    outcome: Outcome | None
+    parts: tuple["Trace", ...] = ()
+
+    def walk(self) -> Iterator["Trace"]:
+        """This trace and all below it, depth first."""
+        yield self
+        for part in self.parts:
+            yield from part.walk()

@@ -1,0 +1,40 @@
+"""What is wrong with a piece of text in one of the small languages, before anyone knows where it stands."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pydantic_core import PydanticCustomError
+
+from rulebook.place import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One problem within a text value.
+
+    `code` and `words` fill a sentence of `rulebook.codes`; `start` and `end` count characters of the value
+    (`end` None: to its end). `mended` is the whole value as it should be written, `safe` whether it surely means the same.
+    `path` leads from the value that was read to the text in which the problem stands; empty: it is that value itself.
+    """
+
+    code: str
+    words: Mapping[str, object] = field(default_factory=dict)
+    start: int = 0
+    end: int | None = None
+    help: str = ""
+    mended: str | None = None
+    safe: bool = False
+    path: Path = ()
+
+
+class LanguageError(Exception):
+    """A text that its language refuses. `faults` has one entry or more."""
+
+    def __init__(self, *faults: Fault) -> None:
+        self.faults = faults
+        super().__init__("; ".join(fault.code for fault in faults))
+
+
+def refused(error: LanguageError) -> PydanticCustomError:
+    """The error to raise from a field validator, so that the reader of the file finds the faults again."""
+    return PydanticCustomError("rulebook_language", "not valid", {"faults": error.faults})

@@ -1,0 +1,109 @@
+"""The text of an expression, or of one quoted inside it, and where its parts stand in the whole."""
+
+import ast
+import re
+
+from rulebook.languages.faults import Fault, LanguageError
+from rulebook.languages.formula_literals import VEIL, Quoted, outward, read_quoted, veiled
+from rulebook.languages.formula_mistakes import faults_in
+from rulebook.languages.formula_tokens import tokens_of
+
+
+class Source:
+    """One expression's text. `offsets` maps its characters to those of the `whole` text; None: it is that."""
+
+    def __init__(self, whole: str, text: str, offsets: tuple[int, ...] | None = None) -> None:
+        self.whole, self.text, self._offsets = whole, text, offsets
+        self._from = len(text) - len(text.lstrip())
+        bare = text.strip()
+        self._prepared = _SPACES.sub(" ", veiled(bare) if "\\" in bare else bare)
+        self.rewritten = self._prepared != bare
+        self._columns = None if self._prepared.isascii() else _columns(self._prepared)
+
+    def tree(self) -> ast.expr:
+        """Python's tree of the text. Raises LanguageError (RB401, RB402, RB411, RB706)."""
+        try:
+            self._refuse_what_python_skips()
+            return ast.parse(self._prepared, mode="eval").body
+        except (SyntaxError, ValueError) as error:
+            raise self.outward(faults_in(self.text)) from error
+        except (RecursionError, MemoryError) as error:
+            words = {"what": "expression", "count": "too many", "parts": "levels", "limit": "20"}
+            raise self.outward((Fault("RB706", words),)) from error
+
+    def place(self, position: int) -> int:
+        """Where a character of our text stands in the whole."""
+        return position if self._offsets is None else self._offsets[position]
+
+    def span(self, node: ast.expr) -> tuple[int, int]:
+        """Where a node stands in the whole text, in characters: Python counts bytes."""
+        start, end = self._own(node)
+        if self._offsets is None:
+            return start, end
+        return self._offsets[start], self._offsets[end]
+
+    def slice(self, node: ast.expr) -> str:
+        """A node as it was written."""
+        start, end = self.span(node)
+        return self.whole[start:end]
+
+    def quoted(self, node: ast.expr, *, pattern: bool = False) -> Quoted:
+        """What a quoted text says, its offsets those of the whole text, its end that of our own."""
+        found = read_quoted(self.text, self._own(node)[0], pattern=pattern)
+        return found._replace(offsets=tuple(map(self.place, found.offsets)))
+
+    def is_one_text(self, node: ast.expr, found: Quoted) -> bool:
+        """Whether a quoted text is one, and not several side by side."""
+        return found.end == self._own(node)[1]
+
+    def mended(self, start: int, end: int, new: str) -> str | None:
+        """The whole text with `start:end` replaced; None where `new` would break out of quotes around it."""
+        if self._offsets is not None and ("\\" in new or '"' in new or "'" in new):
+            return None
+        return self._around(start, end, new)
+
+    def outward(self, faults: tuple[Fault, ...]) -> LanguageError:
+        """Faults of our text as faults of the whole."""
+        if self._offsets is None:
+            return LanguageError(*faults)
+        return LanguageError(*(outward(fault, self._offsets, self._around) for fault in faults))
+
+    def _around(self, start: int, end: int, new: str) -> str:
+        return f"{self.whole[:start]}{new}{self.whole[end:]}"
+
+    def _own(self, node: ast.expr) -> tuple[int, int]:
+        start, end = node.col_offset, node.end_col_offset or 0
+        if self._columns is not None:
+            start, end = self._columns[start], self._columns[end]
+        return start + self._from, end + self._from
+
+    def _refuse_what_python_skips(self) -> None:
+        """Comments, and a word that follows a number at once, mean something to Python that nobody meant."""
+        if "\\" in self.text and VEIL.search(self.text):
+            raise ValueError("characters of the private use area")
+        if "#" not in self.text and not _STUCK_TOGETHER.search(self.text):
+            return
+        tokens = tokens_of(self.text)
+        for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+            if token.text == "#":
+                words = {"what": "A comment", "hint": " Put it on a line of its own, outside the expression."}
+                raise self.outward((Fault("RB411", words, token.start, len(self.text)),))
+            if (
+                token.kind == "number"
+                and following
+                and following.kind == "word"
+                and following.start == token.end
+            ):
+                words = {"expected": f"I expected a space or an operator after `{token.text}`"}
+                raise self.outward((Fault("RB401", words, following.start, following.end),))
+
+
+_SPACES = re.compile(r"[^\S ]")
+_STUCK_TOGETHER = re.compile(r"[0-9.][^\W\d]")
+
+
+def _columns(prepared: str) -> list[int]:
+    columns: list[int] = []
+    for position, character in enumerate(prepared):
+        columns += [position] * len(character.encode("utf-8", "surrogatepass"))
+    return [*columns, len(prepared)]

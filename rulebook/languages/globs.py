@@ -1,0 +1,45 @@
+"""Glob patterns over repository paths: `*` within a name, `**` across folders, `?` one character.
+
+Nothing else is special, and names that begin with a dot match like any other. Matching takes time in
+proportion to pattern × path whatever either is, so that no path can be made to take long.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+
+def glob_matches(pattern: str, path: str) -> bool:
+    """Whether the whole of `path` (names joined by `/`) matches; `dir/**` and `dir/` take in `dir` itself."""
+    return _matches(_parts(pattern), path.split("/"), "**", _name_matches)
+
+
+@lru_cache(maxsize=1024)
+def _parts(pattern: str) -> tuple[str, ...]:
+    pattern = pattern.removeprefix("./")
+    return tuple((pattern + "**" if pattern.endswith("/") else pattern).split("/"))
+
+
+def _name_matches(pattern: str, name: str) -> bool:
+    if "*" not in pattern and "?" not in pattern:
+        return pattern == name
+    return _matches(pattern, name, "*", lambda wanted, found: wanted in ("?", found))
+
+
+def _matches(
+    pattern: Sequence[str], text: Sequence[str], star: str, same: Callable[[str, str], bool]
+) -> bool:
+    """Match item by item; at a mismatch the last star takes one more, and no earlier one has to."""
+    at = here = 0
+    last, resume = -1, 0
+    while here < len(text):
+        if at < len(pattern) and pattern[at] == star:
+            last, resume = at, here
+            at += 1
+        elif at < len(pattern) and same(pattern[at], text[here]):
+            at, here = at + 1, here + 1
+        elif last >= 0:
+            resume += 1
+            at, here = last + 1, resume
+        else:
+            return False
+    return all(part == star for part in pattern[at:])

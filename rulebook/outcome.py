@@ -1,0 +1,125 @@
+"""What a rule found: one of four outcomes, kept apart in the type and never turned into one another."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Category = Literal["model", "harness", "sandbox", "fixture", "policy", "network", "budget", "test"]
+"""Whose a finding is. Source: session-evals, "Reports and failure ownership"."""
+
+CATEGORIES: tuple[Category, ...] = (
+    "model",
+    "harness",
+    "sandbox",
+    "fixture",
+    "policy",
+    "network",
+    "budget",
+    "test",
+)
+
+TOLERANCE = 1e-9
+"""Scores and bounds closer than this are equal, so that 0.1 + 0.2 reaches a threshold of 0.3."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One place in the evidence on which an outcome rests.
+
+    `offset` is a byte offset into the audit log, `message` and `call` are 0-based positions in the
+    transcript, `path` and `line` (1-based) point into the repository. None: does not apply.
+    """
+
+    offset: int | None = None
+    message: int | None = None
+    call: int | None = None
+    path: str | None = None
+    line: int | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """The rule was measured.
+
+    `score` is any finite float, `passed` whether a run goes on (the scoring reference's
+    `continue_task`). `student_fault` marks what the student's own doing brought to 0: no negation
+    turns it into a pass. `vacuous` marks a check that is negative by nature and met a session
+    that did nothing.
+    """
+
+    score: float
+    passed: bool
+    reason: str = ""
+    expected: object = None
+    actual: object = None
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    student_fault: bool = False
+    vacuous: bool = False
+    seen: tuple[Seen, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Misbehavior:
+    """The student did something dubious: score 0, not passed, and it wins over all beside it."""
+
+    reason: str
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    seen: tuple[Seen, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unmeasured:
+    """Our side could not tell. It has no score; `category` says who should have supplied what was missing."""
+
+    category: Category
+    reason: str
+    expected: object = None
+    seen: tuple[Seen, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """The rule's `when` was false. It counts nowhere."""
+
+    reason: str = ""
+
+
+Outcome = Measurement | Misbehavior | Unmeasured | Skipped
+
+
+def binary(
+    passed: bool,
+    reason: str = "",
+    *,
+    expected: object = None,
+    actual: object = None,
+    metadata: Mapping[str, object] | None = None,
+    seen: tuple[Seen, ...] = (),
+    vacuous: bool = False,
+) -> Measurement:
+    """A measurement that scores 1 and passes, or scores 0 and does not."""
+    return Measurement(
+        score=1.0 if passed else 0.0,
+        passed=passed,
+        reason=reason,
+        expected=expected,
+        actual=actual,
+        metadata=metadata or {},
+        seen=seen,
+        vacuous=vacuous,
+    )
+
+
+def student_fault(
+    reason: str, *, expected: object = None, actual: object = None, seen: tuple[Seen, ...] = ()
+) -> Measurement:
+    """Score 0, not passed, by the student's own doing: nothing written, too large, too slow."""
+    return Measurement(
+        score=0.0, passed=False, reason=reason, expected=expected, actual=actual, student_fault=True, seen=seen
+    )
+
+
+def reaches(score: float, threshold: float) -> bool:
+    """Whether `score` is at least `threshold`, a difference under `TOLERANCE` being none."""
+    return score >= threshold - TOLERANCE

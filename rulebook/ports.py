@@ -1,0 +1,267 @@
+"""The outside world as small Protocols. `services/` implements them; tests hand in strict fakes."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """One entry of a folder, looked at without following a link.
+
+    `kind` is what stands there, `size_bytes` and `mode` (permission bits) belong to a regular file. `link` is the
+    path of the first link on the way, the last name included.
+    """
+
+    kind: Literal["file", "folder", "link", "other"]
+    size_bytes: int = 0
+    mode: int = 0
+    link: str = ""
+
+
+class ByteStream(Protocol):
+    """An open file, read from the front."""
+
+    def read(self, size_bytes: int, /) -> bytes:
+        """The next `size_bytes`, or fewer; nothing only at the end. Raises OSError."""
+        ...
+
+
+class Files(Protocol):
+    """Reading files. Nothing here creates, changes or follows out of the folder it was given."""
+
+    def read(self, path: str, limit_bytes: int | None = None) -> bytes:
+        """The file's bytes, at most `limit_bytes` + 1 of them. Raises OSError."""
+        ...
+
+    def lines(self, path: str) -> AbstractContextManager[Iterator[bytes]]:
+        """The file's lines, split at the newline byte only and holding it, in bounded memory. Raises OSError.
+
+        Refuses (OSError) what is not a regular file, so that a FIFO never hangs a reader.
+        """
+        ...
+
+    def open(self, path: str) -> AbstractContextManager[ByteStream]:
+        """A regular file. Raises OSError, and at once for a FIFO, a device or a folder."""
+        ...
+
+    def stands(self, path: str, *, folder: bool) -> bool:
+        """Whether a regular file (or a folder) stands at `path`; links are followed. False when nobody can tell."""
+        ...
+
+    def lies_within(self, folder: str, path: str) -> bool:
+        """Whether `path` lies below `folder`, whatever links lead to either."""
+        ...
+
+    def within(self, root: str, path: str) -> FileFacts | None:
+        """What stands at the relative `path` below `root`; None when nothing does.
+
+        No link is followed, not even one in the middle: the first one met is what is found, and `link` names
+        it. Raises OSError when the machine refuses to tell.
+        """
+        ...
+
+    def link_within(self, root: str, path: str) -> str:
+        """What the link at `path` below `root` says, as it says it. Raises OSError, also for what is no link."""
+        ...
+
+    def read_within(self, root: str, path: str, limit_bytes: int) -> bytes:
+        """The bytes of a regular file below `root`, opened part by part without following links. Raises OSError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program to run: an argument array, never a shell.
+
+    `environment` is all that it sees of one, beside the variables of our own that `inherit` names. `stdin` is what
+    it can read. `output_limit_bytes` caps what is kept of each of stdout and stderr: its beginning and its end, with
+    a note between them that says how much was thrown away. `odd_bytes` says what becomes of output that is not
+    UTF-8: `replace` puts a sign in its place, `escape` keeps it as surrogate escapes, as the os module does.
+    """
+
+    argv: Sequence[str]
+    cwd: str
+    timeout_s: float
+    environment: Mapping[str, str]
+    output_limit_bytes: int = 1024 * 1024
+    inherit: Sequence[str] = ()
+    stdin: bytes = b""
+    odd_bytes: Literal["replace", "escape"] = "replace"
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """How a program ended.
+
+    `exit` is the exit status, negative for a signal, and None when it never ran or was stopped by its
+    time limit. `failure` says why it could not be started. Output is decoded with replacement.
+    """
+
+    exit: int | None
+    stdout: str
+    stderr: str
+    duration_s: float
+    timed_out: bool = False
+    failure: str | None = None
+    stdout_cut: bool = False
+    stderr_cut: bool = False
+
+
+class Processes(Protocol):
+    """Running programs."""
+
+    def run(self, command: Command) -> Completed:
+        """Run to the end or to the time limit, then kill what it left running. Never raises for what the program does."""
+        ...
+
+
+class Git(Protocol):
+    """Reading a git repository. Every method raises GitError, and never reads a failure as "nothing there"."""
+
+    def top(self, folder: str) -> str:
+        """The top folder of the work tree that `folder` lies in."""
+        ...
+
+    def resolve(self, repository: str, ref: str) -> str:
+        """The full object id of the commit that `ref` names."""
+        ...
+
+    def tree_of(self, repository: str, commit: str) -> str:
+        """The object id of a commit's tree."""
+        ...
+
+    def changes(self, repository: str, base: str) -> Sequence["Change"]:
+        """What differs between the commit `base` and the work tree: tracked, untracked and ignored files."""
+        ...
+
+    def diff(self, repository: str, base: str, limit_bytes: int) -> str:
+        """The textual change from `base` to the work tree, cut at `limit_bytes`."""
+        ...
+
+    def checkout(self, repository: str, commit: str, folder: str) -> None:
+        """Write the files of `commit` into the empty `folder`, touching neither the work tree nor the index.
+
+        `folder` becomes a repository of its own with that commit as its HEAD, which borrows the objects of `repository`.
+        """
+        ...
+
+    def separate(self, repository: str, folder: str) -> None:
+        """Give `folder`, a copy of the work tree `repository`, a `.git` of its own where the copied one only points elsewhere.
+
+        So no command that runs in the copy can reach the original's index, branches or HEAD.
+        """
+        ...
+
+
+class GitError(Exception):
+    """git could not tell: not a repository, a commit that is not there, a broken index, no git, no permission, no time."""
+
+
+class NotARepository(GitError):
+    """There is no git repository in that folder."""
+
+
+class UnknownCommit(GitError):
+    """The repository can be read, and the name stands for no commit in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One path that differs from the base commit.
+
+    `status` is added, modified, deleted, renamed, untracked or ignored; `previous` is a renamed path's old name. `added` and
+    `removed` count lines; None for a binary file and for what is no file. Names that are not UTF-8 are kept as surrogate
+    escapes, as the os module does.
+    """
+
+    path: str
+    status: str
+    added: int | None
+    removed: int | None
+    previous: str | None = None
+    old_mode: int | None = None
+    new_mode: int | None = None
+
+
+class Patterns(Protocol):
+    """Regular-expression search with a time limit."""
+
+    def search(self, pattern: "SearchPattern", text: str, limit_s: float) -> tuple[int, int] | None:
+        """The first match's start and end in `text`, or None. Raises TimeoutError, leaving nothing running behind."""
+        ...
+
+
+class SearchPattern(Protocol):
+    """What a search needs to know of a pattern."""
+
+    @property
+    def text(self) -> str:
+        """The pattern as written."""
+        ...
+
+    @property
+    def flags(self) -> str:
+        """The letters of its flags, such as `im`."""
+        ...
+
+    @property
+    def engine(self) -> Literal["python", "re2"]:
+        """Whose meaning it has."""
+        ...
+
+
+class Clock(Protocol):
+    """Time."""
+
+    def monotonic_s(self) -> float:
+        """Seconds on a clock that never goes back."""
+        ...
+
+
+class Workspaces(Protocol):
+    """Throw-away folders."""
+
+    def copy_of(self, folder: str) -> AbstractContextManager[str]:
+        """A private copy of `folder` (links copied as links, no special files), removed at the end. Raises OSError."""
+        ...
+
+    def fresh(self) -> AbstractContextManager[str]:
+        """A private empty folder, removed at the end. Raises OSError."""
+        ...
+
+    def take_over(self, source: str, folder: str, wanted: Callable[[str], bool]) -> None:
+        """Make every path of `folder` that is `wanted` what it is in `source`, deleting what is not there. Raises OSError.
+
+        Only throw-away folders are written to. The top folder's `.git` is never taken.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The outside world, handed to whatever measures.
+
+    `deadline_s` is the moment on `clock` at which the rule being measured runs out of its `timeout`.
+    """
+
+    files: Files
+    processes: Processes
+    git: Git
+    patterns: Patterns
+    clock: Clock
+    workspaces: Workspaces
+    deadline_s: float | None = field(default=None)
+
+    def until(self, deadline_s: float | None) -> "Ports":
+        """The same ports under the nearer of two deadlines."""
+        if deadline_s is None or (self.deadline_s is not None and self.deadline_s <= deadline_s):
+            return self
+        return replace(self, deadline_s=deadline_s)
+
+    def time_left(self, limit_s: float) -> float:
+        """The seconds a piece of work may take: its own limit or what is left of the rule's, never below 0."""
+        if self.deadline_s is None:
+            return limit_s
+        return max(0.0, min(limit_s, self.deadline_s - self.clock.monotonic_s()))

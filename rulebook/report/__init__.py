@@ -1,0 +1,1 @@
+"""Traces become findings, scores, rewards and reports: one module per output format."""

@@ -1,0 +1,141 @@
+"""The `chock.eval-report`: a checked session as one JSON object; equal evidence gives equal bytes."""
+
+import json
+import math
+from collections.abc import Mapping, Set
+from dataclasses import asdict
+
+from rulebook import __version__
+from rulebook.interpreter.trace import Trace
+from rulebook.outcome import Measurement, Misbehavior, Skipped, Unmeasured
+from rulebook.report.findings import Finding
+from rulebook.report.judged import Judged
+from rulebook.report.rewards import totals
+
+SCHEMA = "chock.eval-report"
+VERSION = 1
+_DEEPEST = 60
+
+
+def eval_report(judged: Judged) -> dict[str, object]:
+    """The report as plain data. Source: design/formats.md §5."""
+    sums = totals(judged)
+    used = judged.repository
+    return {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "producer": {"name": "rulebook", "version": __version__},
+        "name": judged.name,
+        "spec": {"path": judged.spec_path, "sha256": judged.spec_sha256},
+        "session": judged.session,
+        "base_commit": judged.base_commit,
+        "repository": None if used is None else {"source": used.source, "tree": used.tree},
+        "config_sha256": judged.config_sha256,
+        "sandbox_sha256": judged.sandbox_sha256,
+        "sandbox_driver": judged.sandbox_driver,
+        "provenance": plain(judged.provenance),
+        "audit": {
+            "verdict": judged.audit.verdict,
+            "events": judged.audit.events,
+            "sha256": judged.audit.sha256,
+            "head": judged.audit.head,
+        },
+        "measured": plain(asdict(judged.measured)),
+        "passed": sums.passed,
+        "score": sums.score,
+        "reward": sums.reward,
+        "floor": judged.floor,
+        "reward_components": dict(sums.components),
+        "reward_weights": dict(sums.weights),
+        "findings": [finding_json(finding) for finding in judged.findings],
+        "trace": {id: trace_json(trace) for id, trace in judged.traces.items()},
+    }
+
+
+def finding_json(finding: Finding) -> dict[str, object]:
+    """One finding as plain data."""
+    return {
+        "id": finding.id,
+        "category": finding.category,
+        "status": finding.status,
+        "passed": finding.passed,
+        "score": finding.score,
+        "expected": plain(finding.expected),
+        "actual": plain(finding.actual),
+        "reason": finding.reason,
+        "vacuous": finding.vacuous,
+        "at": [plain(place) for place in finding.at],
+    }
+
+
+def trace_json(trace: Trace) -> dict[str, object]:
+    """A trace as plain data: every part in its order, those that were not reached too.
+
+    `outcome` is measured, misbehavior, unmeasured, skipped or not reached.
+    """
+    common = trace.node.common
+    found: dict[str, object] = {
+        "kind": common.kind,
+        "name": common.name,
+        "weight": common.weight,
+        "outcome": "not reached",
+        "score": None,
+        "passed": None,
+        "reason": "",
+        "parts": [trace_json(part) for part in trace.parts],
+    }
+    match trace.outcome:
+        case Measurement():
+            found |= {
+                "outcome": "measured",
+                "score": plain(trace.outcome.score),
+                "passed": trace.outcome.passed,
+                "reason": trace.outcome.reason,
+                "metadata": plain(trace.outcome.metadata),
+                "student_fault": trace.outcome.student_fault,
+            }
+        case Misbehavior(reason, metadata):
+            found |= {"outcome": "misbehavior", "score": 0.0, "passed": False}
+            found |= {"reason": reason, "metadata": plain(metadata)}
+        case Unmeasured(category, reason):
+            found |= {"outcome": "unmeasured", "category": category, "reason": reason}
+        case Skipped(reason):
+            found |= {"outcome": "skipped", "reason": reason}
+        case None:
+            pass
+    return found
+
+
+def canonical(data: object) -> str:
+    """JSON text with sorted keys, two spaces of indent and a final newline: equal data gives equal bytes.
+
+    Raises ValueError for a number that is not finite.
+    """
+    return json.dumps(plain(data), sort_keys=True, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+
+def plain(value: object, depth: int = 0) -> object:
+    """Any value of the evidence as JSON can hold it.
+
+    Numbers that are not finite and byte strings become text, and so does what is nested deeper than a
+    reader would follow; lone surrogates are written out, since UTF-8 cannot hold them.
+    """
+    if depth > _DEEPEST:
+        return "…"
+    match value:
+        case None | bool() | int():
+            return value
+        case float():
+            return value if math.isfinite(value) else str(value)
+        case str():
+            return value.encode("utf-8", "backslashreplace").decode("utf-8")
+        case bytes():
+            return value.decode("utf-8", "backslashreplace")
+        case Mapping():
+            return {str(plain(str(key))): plain(entry, depth + 1) for key, entry in value.items()}
+        case list() | tuple():
+            return [plain(entry, depth + 1) for entry in value]
+        case Set():
+            return sorted((plain(entry, depth + 1) for entry in value), key=repr)
+        case _:
+            return str(plain(str(value)))

@@ -1,0 +1,88 @@
+"""Reading git repositories by running git."""
+
+import os
+import shutil
+import stat
+from collections.abc import Sequence
+
+from rulebook.ports import Change, GitError, Processes, UnknownCommit
+from rulebook.services.git_changes import changes_since, diff_since
+from rulebook.services.git_private import lay_out, store_of
+from rulebook.services.git_runs import GitRuns
+
+
+class MachineGit:
+    """The git of this machine. Each method runs a few git processes."""
+
+    def __init__(self, processes: Processes) -> None:
+        self._processes = processes
+
+    def top(self, folder: str) -> str:
+        """The top folder of the work tree that `folder` lies in. Raises GitError."""
+        runs = GitRuns(self._processes, folder, look_above=True)
+        return runs.output("rev-parse", "--show-toplevel").removesuffix("\n")
+
+    def resolve(self, repository: str, ref: str) -> str:
+        """The full object id of a commit. Raises UnknownCommit when it is not there, else GitError."""
+        return self._object(repository, ref, "commit")
+
+    def tree_of(self, repository: str, commit: str) -> str:
+        """The object id of a commit's tree. Raises GitError."""
+        return self._object(repository, commit, "tree")
+
+    def changes(self, repository: str, base: str) -> Sequence[Change]:
+        """What differs between `base` and the files that stand there. Raises GitError."""
+        return changes_since(self._processes, repository, self.resolve(repository, base))
+
+    def diff(self, repository: str, base: str, limit_bytes: int) -> str:
+        """The change since `base` as text, new files included. Raises GitError."""
+        return diff_since(self._processes, repository, self.resolve(repository, base), limit_bytes)
+
+    def checkout(self, repository: str, commit: str, folder: str) -> None:
+        """Write the files of `commit` into the empty `folder`, a repository of its own. Raises GitError."""
+        full = self.resolve(repository, commit)
+        store = store_of(GitRuns(self._processes, repository))
+        try:
+            lay_out(os.path.join(folder, ".git"), store, full)
+        except OSError as error:
+            raise GitError(f"`{folder}` cannot be written to: {error.strerror}") from error
+        runs = GitRuns(self._processes, folder)
+        runs.output("read-tree", full)
+        runs.output("checkout-index", "--all", "--index", "--force")
+
+    def separate(self, repository: str, folder: str) -> None:
+        """Replace the pointer `.git` of a copied worktree by a git folder of its own. Raises GitError."""
+        pointer = os.path.join(folder, ".git")
+        try:
+            if not os.path.lexists(pointer) or stat.S_ISDIR(os.lstat(pointer).st_mode):
+                return
+            os.unlink(pointer)
+            runs = GitRuns(self._processes, repository)
+            store, head = store_of(runs), self.resolve(repository, "HEAD")
+            lay_out(pointer, store, head)
+            for name in ("index", "packed-refs", "refs"):
+                original = runs.output(
+                    "rev-parse", "--path-format=absolute", "--git-path", name
+                ).removesuffix("\n")
+                _copy(original, os.path.join(pointer, name))
+        except OSError as error:
+            raise GitError(f"`{folder}` cannot be made a repository: {error.strerror}") from error
+
+    def _object(self, repository: str, ref: str, kind: str) -> str:
+        runs = GitRuns(self._processes, repository)
+        shallow = runs.output("rev-parse", "--is-shallow-repository").strip() == "true"
+        found = None
+        if ref and "\0" not in ref:
+            wanted = ("--end-of-options", f"{ref}^{{{kind}}}")
+            found = runs.answer("rev-parse", "--verify", "--quiet", *wanted)
+        if found is None:
+            why = "; it is a shallow clone, without its older commits" if shallow else ""
+            raise UnknownCommit(f"`{ref}` names no commit in `{repository}`{why}")
+        return found.strip()
+
+
+def _copy(original: str, place: str) -> None:
+    if os.path.isdir(original):
+        shutil.copytree(original, place, symlinks=True, dirs_exist_ok=True)
+    elif os.path.isfile(original):
+        shutil.copyfile(original, place)

@@ -1,0 +1,139 @@
+"""Calling git on a repository that nobody vouches for.
+
+No code of its own runs, nothing is written, nobody is asked for anything.
+"""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from rulebook.ports import Command, Completed, GitError, NotARepository, Processes
+
+GIT_LIMIT_S = 120.0
+LIST_LIMIT_BYTES = 256 * 1024 * 1024
+
+_OPTIONS = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.untrackedCache=false",
+    "core.sshCommand=false",
+    "diff.external=false",
+    "gc.auto=0",
+    "submodule.recurse=false",
+    "protocol.allow=never",
+)
+
+_ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_PAGER": "cat",
+    "HOME": "/nonexistent",
+    "LC_ALL": "C",
+}
+
+_REASONS: tuple[tuple[str, str], ...] = (
+    (r"not a git repository", "is not a git repository"),
+    (r"must be run in a work tree", "is a bare repository: it has no files to look at"),
+    (r"index file|bad signature|index uses|unknown index", "has an index that cannot be read"),
+    (r"[Pp]ermission denied", "may not be read by this user"),
+    (r"dubious ownership", "belongs to another user"),
+    (r"bad tree object|not a tree object|failed to unpack tree", "lacks the tree of that commit"),
+    (
+        r"unable to read|missing blob|loose object|corrupt|inflate|could not read",
+        "has broken or missing objects",
+    ),
+    (r"repository version|unknown repository extension", "is of a kind that this git does not know"),
+)
+
+
+class GitRuns:
+    """git commands on one repository.
+
+    `environment` adds to what git sees, such as a private git folder. `look_above`: the repository may be that
+    of a folder above.
+    """
+
+    def __init__(
+        self,
+        processes: Processes,
+        repository: str,
+        environment: Mapping[str, str] | None = None,
+        *,
+        look_above: bool = False,
+    ) -> None:
+        self._processes = processes
+        self._folder = os.path.realpath(repository)
+        self._environment = dict(environment or {})
+        self._look_above = look_above
+        self.repository = repository
+
+    def output(self, *argv: str, stdin: bytes = b"") -> str:
+        """What git prints, complete; bytes that are not UTF-8 as surrogate escapes. Raises GitError."""
+        done = self._succeeded(self._done(argv, stdin, LIST_LIMIT_BYTES, "escape"), argv)
+        if done.stdout_cut:
+            raise GitError(f"`{self.repository}` has more files than can be listed")
+        return done.stdout
+
+    def excerpt(self, *argv: str, limit_bytes: int) -> str:
+        """What git prints, for reading: cut in its middle at the limit. Raises GitError."""
+        return self._succeeded(self._done(argv, b"", limit_bytes, "replace"), argv).stdout
+
+    def answer(self, *argv: str) -> str | None:
+        """Like `output`; None when git says no (status 1) without a word of complaint. Raises GitError."""
+        done = self._done(argv, b"", LIST_LIMIT_BYTES, "escape")
+        if done.exit == 1 and not done.stderr.strip():
+            return None
+        return self._succeeded(done, argv).stdout
+
+    def _succeeded(self, done: Completed, argv: Sequence[str]) -> Completed:
+        if done.exit != 0:
+            raise self._error(done, argv[0])
+        return done
+
+    def _done(
+        self, argv: Sequence[str], stdin: bytes, limit_bytes: int, odd_bytes: Literal["replace", "escape"]
+    ) -> Completed:
+        return self._processes.run(
+            Command(
+                argv=["git", "--no-pager", *self._options(), *argv],
+                cwd=self._folder,
+                timeout_s=GIT_LIMIT_S,
+                environment=self._whole_environment(),
+                output_limit_bytes=limit_bytes,
+                inherit=("PATH",),
+                stdin=stdin,
+                odd_bytes=odd_bytes,
+            )
+        )
+
+    def _options(self) -> list[str]:
+        safe = [self._folder]
+        while self._look_above and (above := os.path.dirname(safe[-1])) != safe[-1]:
+            safe.append(above)
+        settings = [*_OPTIONS, *(f"safe.directory={folder}" for folder in safe)]
+        return [word for setting in settings for word in ("-c", setting)]
+
+    def _whole_environment(self) -> dict[str, str]:
+        ceiling = {} if self._look_above else {"GIT_CEILING_DIRECTORIES": os.path.dirname(self._folder)}
+        return {**_ENVIRONMENT, **ceiling, **self._environment}
+
+    def _error(self, done: Completed, what: str) -> GitError:
+        name = f"`{self.repository}`"
+        if done.failure is not None:
+            gone = not os.path.isdir(self._folder)
+            return NotARepository(f"{name} is gone") if gone else GitError(f"git cannot run: {done.failure}")
+        if done.timed_out:
+            return GitError(f"git took longer than {GIT_LIMIT_S:g} s over {name}")
+        for pattern, reason in _REASONS:
+            if re.search(pattern, done.stderr):
+                kind = NotARepository if "not a git" in reason else GitError
+                return kind(f"{name} {reason}")
+        said = done.stderr.strip().splitlines()
+        return GitError(f"git {what} failed in {name}" + (f": {said[-1][:200]}" if said else ""))

@@ -1,0 +1,160 @@
+"""Throw-away folders: copies in which a program may do what it likes."""
+
+import errno
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+MOST_BYTES = 64 * 1024**3
+"""No copy takes up more than this on the disk."""
+
+
+class MachineWorkspaces:
+    """Folders under the machine's temporary folder (TMPDIR)."""
+
+    @contextmanager
+    def copy_of(self, folder: str) -> Iterator[str]:
+        """A private copy: links as links, no special files, removed at the end. Raises OSError."""
+        with self.fresh() as place:
+            copy = os.path.join(place, "copy")
+            _Copying().folder(folder, copy)
+            yield copy
+
+    @contextmanager
+    def fresh(self) -> Iterator[str]:
+        """A private empty folder, removed at the end. Raises OSError."""
+        place = tempfile.mkdtemp(prefix="rulebook-")
+        try:
+            yield place
+        finally:
+            _remove(place)
+
+    def take_over(self, source: str, folder: str, wanted: Callable[[str], bool]) -> None:
+        """Make every wanted path of `folder` what it is in `source`. Raises OSError."""
+        for path in list(_below(folder)):
+            if wanted(path):
+                os.unlink(os.path.join(folder, path))
+                _prune(folder, os.path.dirname(path))
+        copying = _Copying()
+        for path in _below(source):
+            if wanted(path):
+                _make_way(folder, path)
+                copying.entry(os.path.join(source, path), os.path.join(folder, path))
+
+
+class _Copying:
+    """One copy in progress, with what is left of its size."""
+
+    def __init__(self) -> None:
+        self._left = MOST_BYTES
+
+    def folder(self, source: str, target: str) -> None:
+        os.mkdir(target)
+        with os.scandir(source) as entries:
+            for entry in entries:
+                place = os.path.join(target, entry.name)
+                if entry.is_dir(follow_symlinks=False):
+                    self.folder(entry.path, place)
+                else:
+                    self.entry(entry.path, place)
+        shutil.copystat(source, target, follow_symlinks=False)
+
+    def entry(self, source: str, target: str) -> None:
+        """Copy a file or a link; what is neither has no content that could be copied."""
+        facts = os.lstat(source)
+        if stat.S_ISLNK(facts.st_mode):
+            os.symlink(os.readlink(source), target)
+        elif stat.S_ISREG(facts.st_mode):
+            self._file(source, target, facts)
+
+    def _file(self, source: str, target: str, facts: os.stat_result) -> None:
+        self._left -= min(facts.st_size, facts.st_blocks * 512)
+        if self._left < 0:
+            raise OSError(errno.EFBIG, "it is too large to copy", source)
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        with (
+            open(os.open(source, flags), "rb") as original,
+            open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as copy,
+        ):
+            if facts.st_blocks * 512 < facts.st_size:
+                _copy_islands(original.fileno(), copy.fileno(), facts.st_size)
+            else:
+                _copy_bytes(original.fileno(), copy.fileno(), 0, facts.st_size)
+        shutil.copystat(source, target, follow_symlinks=False)
+
+
+def _copy_islands(source: int, target: int, size: int) -> None:
+    """Copy a file with holes, holes kept: one of a terabyte may hold no byte at all."""
+    os.ftruncate(target, size)
+    start = 0
+    while start < size:
+        try:
+            start = os.lseek(source, start, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno == errno.ENXIO:  # a hole up to the end
+                return
+            raise
+        end = os.lseek(source, start, os.SEEK_HOLE)
+        _copy_bytes(source, target, start, end)
+        start = end
+
+
+def _copy_bytes(source: int, target: int, start: int, end: int) -> None:
+    os.lseek(target, start, os.SEEK_SET)
+    while start < end:
+        count = os.sendfile(target, source, start, min(end - start, 1 << 26))
+        if count == 0:
+            return
+        start += count
+
+
+def _below(folder: str, way: str = "") -> Iterator[str]:
+    """The relative path of everything below that is no folder, the top's `.git` aside."""
+    with os.scandir(os.path.join(folder, way)) as entries:
+        ordered = sorted(entries, key=lambda entry: entry.name)
+    for entry in ordered:
+        path = way + entry.name
+        if path == ".git":
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            yield from _below(folder, path + "/")
+        else:
+            yield path
+
+
+def _prune(folder: str, path: str) -> None:
+    """Remove the folders that were left empty, so that something else can stand in their place."""
+    while path:
+        try:
+            os.rmdir(os.path.join(folder, path))
+        except OSError:
+            return
+        path = os.path.dirname(path)
+
+
+def _make_way(folder: str, path: str) -> None:
+    """Make the folders above `path`, never through a link or a file: what stands in the way goes."""
+    names = path.split("/")
+    for count in range(1, len(names)):
+        place = os.path.join(folder, *names[:count])
+        if os.path.lexists(place) and not stat.S_ISDIR(os.lstat(place).st_mode):
+            os.unlink(place)
+        with suppress(FileExistsError):
+            os.mkdir(place)
+    place = os.path.join(folder, path)
+    if os.path.isdir(place) and not os.path.islink(place):
+        shutil.rmtree(place)
+
+
+def _remove(place: str) -> None:
+    """Remove a folder whatever its permissions: a program may have taken away its own right to delete."""
+    for folder, names, _ in os.walk(place):
+        for name in names:
+            below = os.path.join(folder, name)
+            if not os.path.islink(below):
+                with suppress(OSError):
+                    os.chmod(below, 0o700)
+    shutil.rmtree(place, ignore_errors=True)

@@ -1,0 +1,163 @@
+"""Checking one recorded session against one spec: read, verify, look at the repository, evaluate, and gather findings."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import sha256
+
+from rulebook.services.store import store_folder
+
+from rulebook.diagnostic import has_errors
+from rulebook.errors import Missing, RuleFileError, UsageError
+from rulebook.evidence.bundle import Evidence
+from rulebook.evidence.record import Record
+from rulebook.expression.program import Program, folder_of, load_rules
+from rulebook.interpreter.evaluate import evaluate
+from rulebook.interpreter.trace import Trace
+from rulebook.outcome import Skipped
+from rulebook.ports import Ports
+from rulebook.report.findings import Finding, finding_from, finding_of
+from rulebook.report.judged import Audit, Judged, Measured, RepositoryUsed
+from rulebook.session.floor import floor_of
+from rulebook.session.implied import BaseCommit, began_at, session_ended
+from rulebook.session.opening import Opened, open_session
+from rulebook.session.resulting import resulting_repository
+from rulebook.session.testing import test_runs
+from rulebook.spec.params import param_values
+
+
+def load_program(path: str, ports: Ports) -> Program:
+    """The eval spec at `path`, compiled. Raises RuleFileError with every problem, UsageError for another kind of file."""
+    loaded = load_rules(path, ports.files)
+    if has_errors(loaded.diagnostics):
+        raise RuleFileError(loaded.diagnostics)
+    if not isinstance(loaded.content, Program):
+        raise UsageError(f"`{path}` is a `{loaded.schema}` file; a session is checked against a `chock.eval` file.")
+    return loaded.content
+
+
+def check_session(
+    spec_path: str,
+    session: str,
+    *,
+    project: str | None = None,
+    skip_tests: bool = False,
+    params: Mapping[str, object] | None = None,
+    allow_unchained: bool = False,
+    session_format: str | None = None,
+    ports: Ports,
+) -> Judged:
+    """Check the session that `session` names (an id or a path) against the spec at `spec_path`.
+
+    Raises RuleFileError and UsageError; whatever the session and the repository are, the result says it.
+    """
+    program = load_program(spec_path, ports)
+    values = param_values(program.spec.params, params or {})
+    opened = open_session(
+        session, program.wants, ports.files, session_format=session_format, allow_unchained=allow_unchained
+    )
+    if not opened.audit.accepted:
+        return _unjudged(program, opened)
+    head, folder = program.spec.head, folder_of(spec_path)
+    fixture = None if head.fixture is None else os.path.join(folder, head.fixture)
+    with resulting_repository(project, opened.record, fixture, head.base_commit, store_folder(), ports) as resulting:
+        runs = test_runs(program.tests, resulting.repository, resulting.reason, values, ports)
+        evidence = Evidence(opened.record, resulting.repository, resulting.reason, runs, values)
+        asked = fixture is not None or head.base_commit is not None
+        judged = judge(
+            program, evidence, opened.audit, ports, base=resulting.base if asked else None, skip_tests=skip_tests
+        )
+        return replace(judged, floor=floor_of(program, evidence, resulting.base, ports))
+
+
+def judge(
+    program: Program,
+    evidence: Evidence,
+    audit: Audit,
+    ports: Ports,
+    *,
+    base: BaseCommit | None = None,
+    skip_tests: bool = False,
+) -> Judged:
+    """Evaluate every rule over the evidence and gather the findings. `base` None: nobody asked where the session began."""
+    findings = _implied(evidence.session, base)
+    traces: dict[str, Trace] = {}
+    skipped: list[str] = []
+    for item in program.items:
+        if skip_tests and item.id.startswith(_TESTS):
+            skipped.append(item.id)
+            findings.append(finding_from(item.id, item.category, item.weight, Skipped("left out by --skip-tests")))
+            continue
+        trace = evaluate(item.node, evidence, ports)
+        traces[item.id] = trace
+        findings.append(finding_of(item.id, item.category, item.weight, trace, why=item.node.common.why))
+    framed = _framed(program, evidence, audit)
+    return replace(
+        framed,
+        base_commit=evidence.tree.base if evidence.tree else base.resolved if base else None,
+        findings=tuple(findings),
+        traces=traces,
+        skipped_tests=tuple(skipped),
+    )
+
+
+_TESTS = "tests["
+
+
+def _implied(record: Record, base: BaseCommit | None) -> list[Finding]:
+    found = [finding_from("session.ended", "harness", 1.0, session_ended(record))]
+    if base is not None:
+        found.append(finding_from("base_commit", "fixture", 1.0, began_at(base, record)))
+    return found
+
+
+def _unjudged(program: Program, opened: Opened) -> Judged:
+    """The report of a session whose log cannot be verified: it says so, and nothing else."""
+    return _framed(program, Evidence(opened.record), opened.audit)
+
+
+def _framed(program: Program, evidence: Evidence, audit: Audit) -> Judged:
+    spec, record = program.spec, evidence.session
+    config = record.configs[-1] if record.configs else None
+    provenance = spec.head.provenance.model_dump(exclude_none=True) if spec.head.provenance else {}
+    return Judged(
+        name=spec.head.name,
+        spec_path=spec.document.file,
+        spec_sha256=sha256(spec.document.text.encode("utf-8", "surrogatepass")).hexdigest(),
+        audit=audit,
+        findings=(),
+        session=record.session_id,
+        repository=_used(evidence),
+        config_sha256=config.config_sha256 if config else None,
+        sandbox_sha256=config.sandbox_sha256 if config else None,
+        sandbox_driver=config.sandbox_driver if config else None,
+        provenance=provenance,
+        measured=_measured(record),
+        weights=spec.weights,
+        end_reason=record.end.end.reason if record.end else None,
+    )
+
+
+def _used(evidence: Evidence) -> RepositoryUsed | None:
+    if evidence.tree is None:
+        return None
+    try:
+        return RepositoryUsed(evidence.tree.origin, evidence.tree.tree())
+    except Missing:
+        return RepositoryUsed(evidence.tree.origin)
+
+
+def _measured(record: Record) -> Measured:
+    usage, spend = record.usage, record.spend
+    timed = "time" in record.carries and record.first_ms is not None and record.last_ms is not None
+    return Measured(
+        turns=record.turns,
+        tool_calls=record.call_count if "tool_calls" in record.carries else None,
+        cost=spend.amount if spend.known else None,
+        currency=spend.currency if spend.known else None,
+        input_tokens=usage.input if usage else None,
+        output_tokens=usage.output if usage else None,
+        cache_read_tokens=usage.cache_read if usage else None,
+        cache_write_tokens=usage.cache_write if usage else None,
+        duration_s=((record.last_ms or 0) - (record.first_ms or 0)) / 1000 if timed else None,
+    )

@@ -1,0 +1,47 @@
+"""The findings that no file writes: that the session ended, and that it began where it should have."""
+
+from dataclasses import dataclass
+
+from rulebook.evidence.record import Record
+from rulebook.outcome import Outcome, Unmeasured, binary
+
+
+@dataclass(frozen=True, slots=True)
+class BaseCommit:
+    """The commit from which a session is said to have started.
+
+    `asked` is the name in the spec, `resolved` its full object id in the repository (None: `reason` says why there is
+    none), `logged` what the log recorded when the workspace was opened.
+    """
+
+    asked: str
+    resolved: str | None = None
+    logged: str | None = None
+    reason: str = ""
+
+
+def session_ended(record: Record) -> Outcome:
+    """Whether the log reaches the session's end: a cut log is our fault, and proves nothing about the model."""
+    if "end" not in record.carries:
+        return Unmeasured("harness", "this format does not say whether the session ended")
+    if record.end is None:
+        return binary(False, expected="a `session.end`", actual="none", reason="the log stops before the session ended")
+    if record.end.end.reason == "unknown":
+        return Unmeasured("harness", "the file does not say how the session ended")
+    end = record.end.end
+    return binary(True, expected="a `session.end`", actual=end.reason, seen=(record.end.seen,))
+
+
+def began_at(base: BaseCommit, record: Record) -> Outcome:
+    """Whether the spec's base commit is the one that the log recorded.
+
+    A foreign format records none: there the commit's being in the repository is all that can be asked.
+    """
+    if base.resolved is None:
+        return Unmeasured("fixture", base.reason, expected=base.asked)
+    if base.logged is None and "workspace" in record.carries:
+        return Unmeasured("fixture", "the log has no `workspace.open`, so it does not say where the session started")
+    if base.logged is None:
+        return binary(True, expected=base.resolved, actual="in the repository; the session file does not name it")
+    reason = "" if base.logged == base.resolved else "the session started at another commit"
+    return binary(base.logged == base.resolved, reason, expected=base.resolved, actual=base.logged)

@@ -1,0 +1,70 @@
+"""Opening a recorded session, whatever wrote it: our own chained log, or another agent's session file."""
+
+from dataclasses import dataclass
+
+from rulebook.services.store import find_session
+
+from rulebook.errors import UsageError
+from rulebook.evidence.audit_log import LogReading, read_log
+from rulebook.evidence.formats import read_session
+from rulebook.evidence.record import Record, Wants
+from rulebook.evidence.transcript_record import record_of
+from rulebook.ports import Files
+from rulebook.report.judged import Audit
+
+ACCEPTED = ("intact", "imported")
+WITHOUT_CHAIN = ("unchained", "partly_chained")
+
+_HEAD_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A session that was read: its facts, and what verifying it said."""
+
+    record: Record
+    audit: Audit
+
+
+def open_session(
+    word: str, wants: Wants, files: Files, *, session_format: str | None = None, allow_unchained: bool = False
+) -> Opened:
+    """The session that `word` names: an id of the store, or a path.
+
+    Raises UsageError when there is none, or when the file is no session that can be read.
+    """
+    path = find_session(word)
+    if session_format is None and is_own_log(path, files):
+        asked = None if path == word else word
+        return _own(read_log(path, files, wants, session_id=asked), allow_unchained)
+    transcript = read_session(path, files, session_format)
+    record = record_of(transcript, wants)
+    audit = Audit("imported", True, record.total_events, sha256=transcript.source.sha256)
+    return Opened(record, audit if record.total_events else _empty(audit))
+
+
+def is_own_log(path: str, files: Files) -> bool:
+    """Whether a file is a chained log, a damaged one too: by its header, or by the shape of its next line."""
+    try:
+        lines = files.read(path, _HEAD_BYTES).split(b"\n")
+    except OSError as fault:
+        raise UsageError(f"I can't read the session `{path}`: {fault.strerror or fault}.") from fault
+    return b'"chock_log"' in lines[0] or any(b'"prev":"' in line and b'"event":{' in line for line in lines[:2])
+
+
+def _own(reading: LogReading, allow_unchained: bool) -> Opened:
+    accepted = reading.verdict in ACCEPTED or (allow_unchained and reading.verdict in WITHOUT_CHAIN)
+    audit = Audit(
+        reading.verdict, accepted, reading.events, reading.sha256 or None, reading.head or None, reading.reason
+    )
+    if accepted and not reading.events:
+        audit = _empty(audit)
+    elif accepted and reading.record.stranger is not None:
+        other, offset = reading.record.stranger
+        reason = f"the line at byte {offset} is of another session, {other}"
+        audit = Audit(audit.verdict, False, audit.events, audit.sha256, audit.head, reason)
+    return Opened(reading.record, audit)
+
+
+def _empty(audit: Audit) -> Audit:
+    return Audit(audit.verdict, False, 0, audit.sha256, audit.head, "it holds no event: there is nothing to judge")

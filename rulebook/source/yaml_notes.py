@@ -1,0 +1,163 @@
+"""What parses as YAML and means something else than its author thinks."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from rulebook.diagnostic import Diagnostic, Edit, Fix, problem
+from rulebook.place import Path
+from rulebook.source.look_alikes import first_look_alike, without_look_alikes, words_for
+from rulebook.source.places import Lines
+from rulebook.source.yaml_quoting import quoted
+from rulebook.source.yaml_scalars import MAX_DIGITS, TooManyDigits, digits_lost, two_readings
+
+_CONTROL = re.compile("[\0\a\b\v\f\x1b]")
+_ESCAPE = re.compile(r"\\(x..|u.{4}|U.{8}|[^xuU])", re.DOTALL)
+_CONTROL_LETTERS = frozenset("0abvfe")
+_CURLY = "\u201c\u201d\u201e\u2018\u2019\u201a"
+_WRAPPED = re.compile(f"[{_CURLY}][^{_CURLY}]*[{_CURLY}]")
+_WIDE_COLON = re.compile("-\u00a0+|[A-Za-z_][\\w.-]*(?:\uff1a|:\u00a0)")
+_TAB_INDENT = re.compile(r"^( *\t[ \t]*)(?=[^\s#])", re.MULTILINE)
+_CLOSERS = {"(": ")", "[": "]", "{": "}"}
+
+
+class Notes:
+    """Looks at each key and value as it is read and keeps what is to be said in `diagnostics`."""
+
+    def __init__(self, text: str, file: str, lines: Lines) -> None:
+        self.text = text
+        self.file = file
+        self.lines = lines
+        self.diagnostics: list[Diagnostic] = []
+        self._all_ascii = text.isascii()
+
+    def key(self, start: int, end: int, path: Path) -> None:
+        """Say when a key holds a character that only looks like its letters or signs."""
+        if not self._all_ascii and (place := first_look_alike(self.text, start, end)) is not None:
+            mended = without_look_alikes(self.text[start:end]).strip()
+            self._say("RB120", place, place + 1, path, (start, end, mended), **words_for(self.text[place]))
+
+    def empty(self, key: str, path: Path, key_offsets: tuple[int, int], end: int) -> None:
+        """Say that a key has no value, and why when a `#` took it away."""
+        start, key_end = key_offsets
+        rest = self.text[end : self.lines.bounds(end)[1]].strip()
+        glued = len(rest) > 1 and rest[0] == "#" and rest[1] not in " #!"
+        help_ = f"`#` starts a comment. If it belongs to the text, write `{quoted(rest)}`." if glued else ""
+        self._say("RB118", start, key_end, path, help=help_, key=key)
+
+    def plain(self, word: str, meaning: object, path: Path, start: int, end: int) -> None:
+        """Say what else a value without quotes could have been meant as."""
+        if self.text.startswith(" #", end) and isinstance(meaning, str):
+            self._cut_by_hash(word, path, start, end)
+        if isinstance(meaning, TooManyDigits):
+            self._too_many_digits(meaning, path, start, end)
+        elif (seen := two_readings(word)) is not None:
+            edit = (start, end, seen.same)
+            words: dict[str, Any] = {"ours": seen.ours, "theirs": seen.theirs, "plain": f"`{seen.plain}`"}
+            self._say("RB112", start, end, path, edit, safe=True, value=word, **words)
+        elif (left := digits_lost(word, meaning)) is not None:
+            self._say("RB113", start, end, path, (start, end, f"'{word}'"), value=word, number=left)
+        if not self._all_ascii and isinstance(meaning, str):
+            self._look_alike(path, start, end)
+
+    def double_quoted(self, value: str, path: Path, start: int, end: int) -> None:
+        """Say when an escape that is common in patterns became a control character."""
+        if _CONTROL.search(value) is None:
+            return
+        inside = self.text[start + 1 : end - 1]
+        for found in _ESCAPE.finditer(inside):
+            if found.group(1) in _CONTROL_LETTERS:
+                place = start + 1 + found.start()
+                text = quoted(inside.replace('\\"', '"'))
+                edit = (start, end, text)
+                self._say("RB125", place, place + 2, path, edit, char=found.group(1), quoted=text)
+                return
+
+    def braces(self, start: int) -> None:
+        """Say that a `{{ … }}` at `start` needs quotes."""
+        line_end = self.lines.bounds(start)[1]
+        close = self.text.find("}}", start, line_end)
+        end = close + 2 if close >= 0 else line_end
+        self._say("RB114", start, end, (), (start, end, quoted(self.text[start:end])))
+
+    def tag(self, tag: str, start: int, end: int) -> None:
+        """Say that a `!tag` is not part of the language."""
+        whole = self.text[start:end].rstrip()
+        if "\n" in whole:
+            whole = tag
+        rest = whole[len(tag) :].strip()
+        text = rest if rest[:1] in ("'", '"') else quoted(rest if tag == "!!str" and rest else whole)
+        edit = (start, start + len(whole), text) if whole != tag or len(tag) == end - start else None
+        self._say("RB116", start, start + len(tag), (), edit, tag=tag, quoted=text)
+
+    def tabs(self, texts: Iterable[tuple[int, int]]) -> None:
+        """Say which lines are indented with tabs, the inner lines of the texts at those offsets left out."""
+        inside = [(start, end) for start, end in texts if "\t" in self.text[start:end]]
+        for found in _TAB_INDENT.finditer(self.text):
+            start, end = found.span(1)
+            if not any(first < end <= past for first, past in inside):
+                spaces = found.group(1).expandtabs(2)
+                self._say("RB103", start, end, (), (start, end, spaces), safe=True)
+
+    def _cut_by_hash(self, word: str, path: Path, start: int, end: int) -> None:
+        line_start, line_end = self.lines.bounds(end)
+        rest = self.text[end + 2 : line_end].rstrip()
+        glued = rest[:1] not in ("", " ", "\t", "#", "!", "-", "=")
+        split = any(
+            word.count(o) > word.count(c) and rest.count(c) > rest.count(o) for o, c in _CLOSERS.items()
+        )
+        if start < line_start or not (glued or split):
+            return
+        whole = end + 2 + len(rest)
+        edit = (start, whole, quoted(self.text[start:whole]))
+        self._say("RB111", end + 1, whole, path, edit, value=word)
+
+    def _too_many_digits(self, number: TooManyDigits, path: Path, start: int, end: int) -> None:
+        key = next((step for step in reversed(path) if isinstance(step, str)), "A number")
+        self._say(
+            "RB205",
+            start,
+            end,
+            path,
+            (start, end, quoted(self.text[start:end])),
+            help="Quote it if it is an id or a digest: then it is text and stays as it is.",
+            key=key,
+            wanted=f"a number of at most {MAX_DIGITS} digits, no larger than a computer keeps",
+            value=f"one of {number.digits:,} digits",
+        )
+
+    def _look_alike(self, path: Path, start: int, end: int) -> None:
+        place = first_look_alike(self.text, start, end)
+        if place is None:
+            return
+        written = self.text[start:end]
+        on_its_own_line = not self.text[self.lines.bounds(start)[0] : start].strip(" -")
+        if _WRAPPED.fullmatch(written):
+            mended = quoted(written[1:-1])
+            self._say("RB120", start, start + 1, path, (start, end, mended), **words_for(written[0]))
+        elif on_its_own_line and (head := _WIDE_COLON.match(written)):
+            place = first_look_alike(self.text, start, start + head.end()) or place
+            mended = _spaced(head.group())
+            edit = (start, start + head.end(), mended)
+            self._say("RB120", place, place + 1, path, edit, **words_for(self.text[place]))
+
+    def _say(
+        self,
+        code: str,
+        start: int,
+        end: int,
+        path: Path,
+        edit: tuple[int, int, str] | None = None,
+        *,
+        safe: bool = False,
+        help: str = "",
+        **words: Any,
+    ) -> None:
+        fix = None if edit is None else Fix(edit[2], (Edit(*edit),), safe)
+        span = self.lines.span(start, end)
+        self.diagnostics.append(problem(code, self.file, span, path=path, help=help, fix=fix, **words))
+
+
+def _spaced(head: str) -> str:
+    mended = without_look_alikes(head).rstrip()
+    return f"{mended} "

@@ -1,0 +1,204 @@
+"""One rule of a located document becomes a `RuleSpec`, or diagnostics."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from rulebook.checks import Check, foreign_kinds, kind_named, kinds
+from rulebook.languages.faults import Fault
+from rulebook.languages.fields import Duration
+from rulebook.languages.formula import YesNoFormula
+from rulebook.outcome import CATEGORIES, Category
+from rulebook.place import Path
+from rulebook.spec.combinators import COMBINATORS, read_combinator
+from rulebook.spec.reader import Reader
+from rulebook.spec.rules import Beside, Body, OfCheck, RuleSpec
+from rulebook.spec.validation import below, validate_options
+from rulebook.spelling import guess
+
+
+class BesideKeys(BaseModel):
+    """The common keys as they are written. Which of them have an effect where they stand is the compiler's to say."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
+
+    name: Annotated[str, Field(min_length=1)] | None = Field(None, description="What people call this rule.")
+    why: Annotated[str, Field(min_length=1)] | None = Field(None, description="Shown to people when it fails.")
+    category: str | None = Field(None, description="Whose a failure is.")
+    weight: float | None = Field(None, description="Its share; 0 is shown and counts nothing.")
+    required: bool | None = Field(None, description="Its parent fails with score 0 without it.")
+    threshold: float | None = Field(None, description="It passes when its score is at least this.")
+    when: YesNoFormula | None = Field(None, description="An expression; when it is false the rule is skipped.")
+    timeout: Duration | None = Field(None, description="How long this rule may take, such as `30s`.")
+    on_timeout: Literal["unmeasured"] | None = Field(
+        None, description="Say `unmeasured` when running out of time is not the student's doing."
+    )
+    report: bool | None = Field(None, description="A finding of its own, though `judge` names it.")
+
+
+COMMON_KEYS: tuple[str, ...] = tuple(BesideKeys.model_fields)
+
+
+def read_rule(reader: Reader, path: Path) -> RuleSpec | None:
+    """The rule at `path`; None, with every problem noted, when it is not one."""
+    value = reader.document.at(path)
+    if not isinstance(value, dict):
+        reader.wrong_type(path, _key(path), "a rule (a mapping such as `{contains: …}`)")
+        return None
+    key = _kind_key(reader, path, value)
+    beside, inside = _common(reader, path, value, key)
+    if key is None:
+        return None
+    body_path = (*path, key)
+    body = (
+        read_combinator(reader, key, body_path, read_rule)
+        if key in COMBINATORS
+        else _check(reader, key, body_path, inside)
+    )
+    if body is None or beside is None:
+        return None
+    return RuleSpec(key, reader.document, path, body_path, beside, body)
+
+
+def all_kinds() -> tuple[str, ...]:
+    """Every word that can be the kind of a rule."""
+    return (*COMBINATORS, *kinds())
+
+
+def _kind_key(reader: Reader, path: Path, value: Mapping[str, object]) -> str | None:
+    found = [key for key in value if key not in COMMON_KEYS]
+    real = [key for key in found if key in COMBINATORS or kind_named(key) is not None]
+    if len(real) == 1 and len(found) == 1:
+        return real[0]
+    if len(real) > 1:
+        names = " and ".join(f"`{key}`" for key in real)
+        reader.add_at_key("RB208", (*path, real[1]), kinds=names)
+    elif not found:
+        reader.add("RB209", path, guess=" Write one kind, such as `contains:` or `all:`.")
+    for key in found:
+        if key not in real:
+            _unknown_kind(reader, (*path, key), key, bool(real))
+    return real[0] if len(real) == 1 else None
+
+
+def _unknown_kind(reader: Reader, path: Path, key: str, has_kind: bool) -> None:
+    options = COMMON_KEYS if has_kind else (*all_kinds(), *foreign_kinds(), *COMMON_KEYS)
+    hint = guess(key, options) or " `rulebook explain` lists every kind."
+    reader.add_at_key("RB201", path, key=key, thing="a rule", guess=hint)
+
+
+def _common(
+    reader: Reader, path: Path, value: Mapping[str, object], kind: str | None
+) -> tuple[Beside | None, frozenset[str]]:
+    """The common keys beside the kind, and the `name` and `timeout` that were written inside it instead."""
+    written = {key: value[key] for key in value if key in COMMON_KEYS}
+    places = {key: (*path, key) for key in written}
+    inside = _inside(reader, path, value, kind)
+    for key in inside:
+        if key in written:
+            reader.add_at_key(
+                "RB215", (*path, str(kind), key), key=key, why=f"`{key}` also stands beside `{kind}`. Keep one."
+            )
+        written[key] = reader.document.at((*path, str(kind), key))
+        places[key] = (*path, str(kind), key)
+    keys = validate_options(
+        BesideKeys, written, "a rule", lambda loc: (*places.get(str(loc[0]), path), *loc[1:]) if loc else path, reader
+    )
+    if keys is None:
+        return None, frozenset(inside)
+    category = _category(reader, places.get("category", path), keys.category)
+    beside = Beside(
+        keys.name,
+        keys.why,
+        category,
+        keys.weight,
+        keys.required,
+        keys.threshold,
+        keys.when,
+        keys.timeout,
+        keys.on_timeout,
+        keys.report,
+    )
+    return beside, frozenset(inside)
+
+
+def _inside(reader: Reader, path: Path, value: Mapping[str, object], kind: str | None) -> list[str]:
+    body = value.get(kind) if kind is not None else None
+    if kind is None or not isinstance(body, dict) or kind in ("first", "formula", "not", "invert"):
+        return []
+    check = kind_named(kind) if kind not in COMBINATORS else None
+    own = {field.alias or name for name, field in check.model_fields.items()} if check else set[str]()
+    return [key for key in ("name", "timeout") if key in body and key not in own]
+
+
+def _category(reader: Reader, path: Path, word: str | None) -> Category | None:
+    if word is None:
+        return None
+    for category in CATEGORIES:
+        if word == category:
+            return category
+    reader.add("RB603", path, value=word, guess=guess(word, CATEGORIES, list_up_to=0))
+    return None
+
+
+def _check(reader: Reader, key: str, path: Path, inside: frozenset[str]) -> Body | None:
+    kind = kind_named(key)
+    value = reader.document.at(path)
+    return None if kind is None else check_of(reader, kind, value, path, inside)
+
+
+def check_of(
+    reader: Reader, kind: type[Check], value: object, path: Path, inside: frozenset[str] = frozenset()
+) -> OfCheck | None:
+    """A check of `kind` from the value at `path`, in its full form or its short one; `inside` names common keys to pass over."""
+    if isinstance(value, dict) and (value or kind.short is None):
+        options = {name: option for name, option in value.items() if name not in inside}
+        check = validate_options(kind, options, f"`{kind.kind}`", below(path), reader)
+        return None if check is None else OfCheck(check)
+    if value is None and kind.short is not None and kind.short != "":
+        reader.add_at_key("RB202", path, thing=f"`{kind.kind}`", key=kind.short, purpose=_purpose(kind))
+        return None
+    if kind.short is None:
+        reader.wrong_type(path, kind.kind, "a mapping (keys and values)")
+        return None
+    if _list_for_pattern(reader, kind, value, path):
+        return None
+    wrapped = _takes_list(kind) and not isinstance(value, list | dict)
+    skipped = 2 if wrapped else 1
+    option = (value,) if wrapped else value
+    check = validate_options(
+        kind,
+        {kind.short: option},
+        f"`{kind.kind}`",
+        lambda loc: (*path, *loc[skipped:]) if loc and loc[0] == kind.short else path,
+        reader,
+    )
+    return None if check is None else OfCheck(check, short=True, wrapped=wrapped)
+
+
+def _purpose(kind: type[Check]) -> str:
+    field = next((f for n, f in kind.model_fields.items() if (f.alias or n) == kind.short), None)
+    return field.description if field and field.description else "it says what to check."
+
+
+def _takes_list(kind: type[Check]) -> bool:
+    field = next((f for n, f in kind.model_fields.items() if (f.alias or n) == kind.short), None)
+    return field is not None and str(field.annotation).startswith("tuple[")
+
+
+def _list_for_pattern(reader: Reader, kind: type[Check], value: object, path: Path) -> bool:
+    """Whether `regex: [ACGT]` was written: a list of one bare word where a character class was meant."""
+    if kind.kind not in ("regex", "regex_match") or not isinstance(value, list) or len(value) != 1:
+        return False
+    only = value[0]
+    if not isinstance(only, str) or reader.document.styles.get((*path, 0)) != "plain":
+        return False
+    if not only.replace("-", "").isalnum():
+        return False
+    reader.add_fault(Fault("RB127", {"inside": only}), path)
+    return True
+
+
+def _key(path: Path) -> str:
+    return next((str(step) for step in reversed(path) if isinstance(step, str)), "file")

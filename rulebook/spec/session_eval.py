@@ -1,0 +1,228 @@
+"""`chock.eval` files: what one recorded or live session must have done. Source: session-evals, "The spec"."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from rulebook.checks import Check, kinds
+from rulebook.languages.condition import read_condition
+from rulebook.languages.faults import LanguageError
+from rulebook.languages.fields import Argv, Sha256
+from rulebook.outcome import CATEGORIES
+from rulebook.place import Path
+from rulebook.source.located import EmptyZon, Located
+from rulebook.spec.head import Head, Text
+from rulebook.spec.pack import read_named
+from rulebook.spec.params import Param, read_params
+from rulebook.spec.reader import Reader
+from rulebook.spec.reading import check_of, read_rule
+from rulebook.spec.rules import Beside, Named, OfCheck, OfCondition, PackSpec, RuleSpec
+from rulebook.spec.validation import below, validate_options
+from rulebook.spelling import guess
+
+Weight = Annotated[float, Field(ge=0)]
+
+
+class Provenance(BaseModel):
+    """Which policy, trainer and intervention produced the session, kept apart from the task."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
+
+    model_profile: Text | None = Field(None, description="The tokenizer, chat and tool protocol.")
+    checkpoint: Text | None = Field(None, description="The exact weights or adapter revision.")
+    trainer: Text | None = Field(None, description="The optimisation recipe.")
+    seed: int | None = Field(None, description="The seed of the run.")
+    intervention: Text | None = Field(None, description="What was steered: layer, representation, strength.")
+    intervention_sha256: Sha256 | None = Field(None, description="The digest of the vector or configuration.")
+
+
+class Harness(BaseModel):
+    """Another agent to drive in place of the built-in loop."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
+
+    command: Argv = Field(description="The program that plays the agent, as a list of words.")
+
+
+class EvalFile(Head):
+    """A `chock.eval` file. `check` needs only something to check; the rest is for `run`."""
+
+    task: Text | None = Field(None, description="What the agent is asked to do.")
+    fixture: Text | None = Field(None, description="The folder of the repository, from this file's own folder.")
+    provider: Text | None = Field(None, description="The model provider of a run.")
+    model: Text | None = Field(None, description="The model of a run.")
+    base_commit: Text | None = Field(None, description="The commit from which every session starts; HEAD by default.")
+    capture: Text | None = Field(None, description="Where the exchanges of a run are kept.")
+    output: Text | None = Field(None, description="Where a run writes its report.")
+    harness: Harness | None = Field(None, description="Another agent to drive.")
+    provenance: Provenance | None = Field(None, description="Which policy produced the session.")
+    expect: object = Field(None, description="What the session must have done, by expectation.")
+    reward_weights: object = Field(
+        None, description="What each category counts in the reward; 1 where none is written."
+    )
+    tests: object = Field(None, description="Commands that are run in the resulting repository.")
+    checks: object = Field(None, description="Named rules; each gives a finding.")
+    judge: object = Field(None, description="A rule, or a condition over the named rules.")
+    use: object = Field(None, description="Packs of rules to import.")
+    params: object = Field(None, description="Parameters that rules can read.")
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """One expectation that becomes a finding of its own; `id` is the finding's."""
+
+    id: str
+    rule: RuleSpec
+
+
+@dataclass(frozen=True, slots=True)
+class EvalSpec:
+    """A `chock.eval` file, typed. `weights` has only the categories that were written."""
+
+    document: Located
+    head: EvalFile
+    expectations: tuple[Expectation, ...]
+    tests: tuple[Expectation, ...]
+    checks: tuple[Named, ...]
+    judge: RuleSpec | None
+    packs: tuple[PackSpec, ...]
+    params: tuple[Param, ...]
+    weights: Mapping[str, float]
+
+
+def read_eval(document: Located, reader: Reader, packs: tuple[PackSpec, ...]) -> EvalSpec | None:
+    """The eval in `document`; None, with every problem noted, when its frame is not valid."""
+    data = document.data
+    if not isinstance(data, dict):
+        return None
+    head = validate_options(EvalFile, data, "an eval", below(()), reader)
+    expectations = _expect(reader) if "expect" in data else ()
+    tests = _tests(reader) if "tests" in data else ()
+    checks = read_named(reader, ("checks",)) if "checks" in data else ()
+    judge = _judge(reader) if "judge" in data else None
+    params = read_params(reader, ("params",)) if "params" in data else ()
+    weights = _weights(reader) if "reward_weights" in data else {}
+    if head is None:
+        return None
+    return EvalSpec(document, head, expectations, tests, checks, judge, packs, params, weights)
+
+
+def expectation_kinds() -> dict[str, type[Check]]:
+    """The kinds that `expect:` knows, by their keys."""
+    return {key: kind for key, kind in kinds().items() if kind.in_expect}
+
+
+def _expect(reader: Reader) -> tuple[Expectation, ...]:
+    value = reader.mapping(("expect",), "expect")
+    known = expectation_kinds()
+    found: list[Expectation] = []
+    for key in value or {}:
+        path: Path = ("expect", key)
+        if key == "currency":
+            if value is not None and "max_cost" not in value:
+                reader.add_at_key("RB807", path, key="currency", needs="a `max_cost` beside it")
+        elif key not in known:
+            words = (*known, "currency")
+            hint = guess(key, words) or " Other kinds of check go under `checks:`."
+            reader.add_at_key("RB201", path, key=key, thing="`expect`", guess=hint)
+        else:
+            found += _expectation(reader, known[key], path)
+    return tuple(found)
+
+
+def _expectation(reader: Reader, kind: type[Check], path: Path) -> list[Expectation]:
+    value = reader.document.at(path)
+    if value is False and kind.short is not None and kind.model_fields[kind.short].annotation is bool:
+        return []
+    if kind.each is not None and value in ([], ()) or isinstance(value, EmptyZon):
+        return []
+    if kind.kind == "max_cost":
+        return _max_cost(reader, kind, path)
+    body = check_of(reader, kind, value, path)
+    if body is None:
+        return []
+    if kind.each is None:
+        return [Expectation(kind.kind, _rule(reader, kind, path, body))]
+    items = getattr(body.check, kind.each)
+    return [
+        Expectation(f"{kind.kind}[{kind.item_name(item)}]", _rule(reader, kind, (*path, index), OfCheck(_only(body.check, kind.each, item))))
+        for index, item in enumerate(items)
+    ]  # fmt: skip
+
+
+def _only(check: Check, field: str, item: object) -> Check:
+    return check.model_copy(update={field: (item,)})
+
+
+def _max_cost(reader: Reader, kind: type[Check], path: Path) -> list[Expectation]:
+    expect = reader.document.at(("expect",))
+    currency = expect.get("currency") if isinstance(expect, dict) else None
+    options = {"amount": reader.document.at(path)}
+    if currency is not None:
+        options["currency"] = currency
+    else:
+        reader.add_at_key("RB807", path, key="max_cost", needs="a `currency` beside it, such as `USD`")
+        return []
+    places = {"amount": path, "currency": ("expect", "currency")}
+    check = validate_options(
+        kind, options, "`max_cost`", lambda loc: places.get(str(loc[0]), path) if loc else path, reader
+    )
+    return [] if check is None else [Expectation(kind.kind, _rule(reader, kind, path, OfCheck(check)))]
+
+
+def _tests(reader: Reader) -> tuple[Expectation, ...]:
+    count = reader.entries(("tests",), "tests")
+    kind = kinds()["tests"]
+    found: list[Expectation] = []
+    lines: dict[str, int] = {}
+    for index in range(count or 0):
+        path: Path = ("tests", index)
+        if reader.mapping(path, "a test") is None:
+            continue
+        body = check_of(reader, kind, reader.document.at(path), path)
+        if body is None:
+            continue
+        name = kind.item_name(body.check)
+        if name in lines:
+            reader.add("RB301", (*path, "name"), things="tests", name=name, line=lines[name])
+            continue
+        lines[name] = reader.document.span((*path, "name")).line
+        found.append(Expectation(f"tests[{name}]", _rule(reader, kind, path, body)))
+    return tuple(found)
+
+
+def _rule(reader: Reader, kind: type[Check], path: Path, body: OfCheck) -> RuleSpec:
+    return RuleSpec(kind.kind, reader.document, path, path, Beside(), body)
+
+
+def _judge(reader: Reader) -> RuleSpec | None:
+    value = reader.document.at(("judge",))
+    if not isinstance(value, str):
+        return read_rule(reader, ("judge",))
+    try:
+        condition = read_condition(value)
+    except LanguageError as error:
+        for fault in error.faults:
+            reader.add_fault(fault, ("judge",))
+        return None
+    return RuleSpec("judge", reader.document, ("judge",), ("judge",), Beside(), OfCondition(condition))
+
+
+def _weights(reader: Reader) -> dict[str, float]:
+    value = reader.mapping(("reward_weights",), "reward_weights")
+    found: dict[str, float] = {}
+    for key, weight in (value or {}).items():
+        path: Path = ("reward_weights", key)
+        category = "test" if key == "tests" else key
+        if category not in CATEGORIES:
+            reader.add_at_key("RB603", path, value=key, guess=guess(key, (*CATEGORIES, "tests"), list_up_to=0))
+        elif isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < float("inf"):
+            reader.add("RB601", path, value=reader.source_of(path), hint="")
+        elif category in found:
+            why = "`test` and `tests` are the same category. Keep one."
+            reader.add_at_key("RB215", path, key=key, why=why)
+        else:
+            found[category] = float(weight)
+    return found

@@ -1,0 +1,169 @@
+"""Plain options become typed objects, and pydantic's errors become diagnostics in our own words.
+
+No sentence of the validator's ever reaches an author: one table turns its error types into codes.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from rulebook.languages.faults import Fault
+from rulebook.place import Path
+from rulebook.source.located import EmptyZon
+from rulebook.spec.reader import Reader, in_words
+from rulebook.spelling import guess, listed, nearest
+
+Model = TypeVar("Model", bound=BaseModel)
+
+Place = Callable[[tuple[int | str, ...]], Path]
+"""Turns a path below a model into a path of the document."""
+
+
+def below(path: Path) -> Place:
+    """The place of a model whose options stand at `path`."""
+    return lambda loc: (*path, *loc)
+
+
+def validate_options(
+    model: type[Model], options: Mapping[str, object], thing: str, place: Place, reader: Reader
+) -> Model | None:
+    """`options` as a `model`; None, with every problem noted, when they are not valid. `thing` names it in messages."""
+    try:
+        return model.model_validate(_lists_of_zon(model, options))
+    except ValidationError as error:
+        errors = [cast("dict[str, Any]", dict(e)) for e in error.errors(include_url=False)]
+        for entry in _typos_merged(errors, reader, thing, model, place):
+            _note(entry, model, thing, place, reader)
+        return None
+
+
+def _lists_of_zon(model: type[BaseModel], options: Mapping[str, object]) -> dict[str, object]:
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    return {
+        key: () if isinstance(value, EmptyZon) and key in fields and _is_list(fields[key].annotation) else value
+        for key, value in options.items()
+    }
+
+
+def _is_list(annotation: object) -> bool:
+    options = getattr(annotation, "__args__", ()) if get_origin(annotation) is not tuple else ()
+    return get_origin(annotation) in (tuple, list) or any(get_origin(o) in (tuple, list) for o in options)
+
+
+def _typos_merged(
+    errors: list[dict[str, Any]], reader: Reader, thing: str, model: type[BaseModel], place: Place
+) -> list[dict[str, Any]]:
+    """Say a misspelt key once: it is unknown, and the key it stands for is then missing."""
+    kept = list(errors)
+    for extra in [e for e in errors if e["type"] == "extra_forbidden"]:
+        missing = [e for e in kept if e["type"] == "missing" and e["loc"][:-1] == extra["loc"][:-1]]
+        meant = nearest(str(extra["loc"][-1]), [str(e["loc"][-1]) for e in missing])
+        if meant is None:
+            continue
+        kept = [e for e in kept if e is not extra and not (e in missing and e["loc"][-1] == meant)]
+        path = place(extra["loc"])
+        reader.add_at_key("RB201", path, key=path[-1], thing=thing, guess=f" Did you mean `{meant}`?")
+    return kept
+
+
+def _note(entry: dict[str, Any], model: type[BaseModel], thing: str, place: Place, reader: Reader) -> None:
+    kind, loc = entry["type"], entry["loc"]
+    path = place(loc)
+    key = str(next((step for step in reversed(loc) if isinstance(step, str)), thing))
+    if kind == "rulebook_language":
+        for fault in cast("tuple[Fault, ...]", entry["ctx"]["faults"]):
+            reader.add_fault(fault, place((*loc, *fault.path)))
+    elif kind == "extra_forbidden":
+        known = [field.alias or name for name, field in _model_at(model, loc).model_fields.items()]
+        reader.add_at_key("RB201", path, key=key, thing=thing, guess=guess(key, known))
+    elif kind == "missing":
+        field = next((f for n, f in _model_at(model, loc).model_fields.items() if (f.alias or n) == key), None)
+        purpose = field.description if field and field.description else "it says what to check."
+        reader.add_at_key("RB202", path[:-1], thing=thing[0].upper() + thing[1:], key=key, purpose=purpose)
+    else:
+        named = str(next((step for step in reversed(path) if isinstance(step, str)), thing))
+        code, words = worded(kind, entry.get("ctx", {}), named, entry["input"])
+        if code == "RB206":
+            words["value"] = reader.source_of(path)
+        reader.add_words(code, path, words)
+
+
+def worded(kind: str, context: Mapping[str, Any], key: str, value: object) -> tuple[str, dict[str, object]]:
+    """The code and the words for one of pydantic's error types. Raises KeyError for a type that has no wording of ours."""
+    found = in_words(value)
+    if kind in _WANTED:
+        if kind in ("tuple_type", "list_type") and not isinstance(value, dict | None):
+            return "RB206", {"key": key, "value": value}
+        return "RB203", {"key": key, "wanted": _WANTED[kind], "found": found}
+    if kind in _BOUNDS:
+        wanted = _BOUNDS[kind].format(**context)
+        return "RB205", {"key": key, "wanted": wanted, "value": _shown(value)}
+    if kind == "literal_error":
+        choices = [c.strip("'") for c in str(context["expected"]).replace(" or ", ", ").split(", ")]
+        shown = _shown(value)
+        return "RB204", {
+            "key": key,
+            "value": shown,
+            "choices": listed(choices),
+            "guess": f" Did you mean `{best}`?" if (best := nearest(shown, choices)) else "",
+        }
+    if kind == "too_short":
+        return "RB207", {"key": key}
+    if kind == "string_too_short":
+        return "RB216", {"key": key, "why": "write what it should be, or leave the key out."}
+    if kind == "string_pattern_mismatch":
+        return "RB213", {"value": _shown(value), "guess": ""}
+    if kind == "rulebook_wrong_type":
+        return "RB203", {"key": key, "wanted": context["wanted"], "found": found}
+    raise KeyError(kind)
+
+
+_WANTED: dict[str, str] = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "`true` or `false`",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "a mapping (keys and values)",
+    "mapping_type": "a mapping (keys and values)",
+    "model_type": "a mapping (keys and values)",
+    "model_attributes_type": "a mapping (keys and values)",
+    "none_required": "nothing",
+}
+
+_BOUNDS: dict[str, str] = {
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "{ge} or more",
+    "less_than": "less than {lt}",
+    "less_than_equal": "{le} or less",
+    "finite_number": "an ordinary number",
+    "too_long": "a list of at most {max_length} entries",
+    "string_too_long": "text of at most {max_length} characters",
+}
+
+
+def _model_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> type[BaseModel]:
+    """The model whose field the last step of `loc` is."""
+    for step in loc[:-1]:
+        if isinstance(step, int):
+            continue
+        field = next((f for n, f in model.model_fields.items() if (f.alias or n) == step), None)
+        inner = _model_within(field.annotation) if field else None
+        if inner is None:
+            return model
+        model = inner
+    return model
+
+
+def _model_within(annotation: object) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((m for a in getattr(annotation, "__args__", ()) if (m := _model_within(a)) is not None), None)
+
+
+def _shown(value: object) -> str:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= 60 else text[:59] + "…"

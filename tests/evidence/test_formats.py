@@ -1,0 +1,97 @@
+"""Foreign sessions of our own making: what is read from each, and what is refused with which words."""
+
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from sessions_read import OWN, check_invariants, read, roles_of
+
+from rulebook.errors import UnknownFormat, UsageError
+from rulebook.evidence.formats import detect, session_formats
+from rulebook.evidence.record import FORMAT_TITLES
+from rulebook.evidence.transcript_record import record_of
+
+FOLDER = OWN
+EXPECTED: dict[str, dict[str, Any]] = yaml.safe_load((FOLDER / "expected.yaml").read_text(encoding="utf-8"))
+REFUSED: dict[str, list[str]] = yaml.safe_load((FOLDER / "refused.yaml").read_text(encoding="utf-8"))
+
+
+def told(name: str) -> dict[str, Any]:
+    """What a file's reading comes to, as far as `expected.yaml` mentions it."""
+    transcript = read(FOLDER / name)
+    record, expected = record_of(transcript), EXPECTED[name]
+    usage = transcript.usage
+    found: dict[str, Any] = {
+        "format": transcript.source.format,
+        "roles": roles_of(transcript.messages),
+        "tools": record.tool_counts,
+        "statuses": [call.status for call in record.calls],
+        "usage": {key: getattr(usage, key) for key in expected.get("usage", {})},
+        "cost": transcript.cost.value,
+        "end": transcript.end.reason,
+        "turns": record.turns,
+        "threads": [thread.id for thread in transcript.threads],
+        "injected": [message.src for message in transcript.messages if message.injected],
+        "warnings": dict(Counter(warning.code for warning in transcript.warnings)),
+    }
+    always = {"tools", "threads", "warnings"}
+    return {key: value for key, value in found.items() if key in expected or (key in always and value)}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_reads(name: str) -> None:
+    assert told(name) == EXPECTED[name]
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refuses_saying_what_was_seen(name: str) -> None:
+    with pytest.raises(UnknownFormat) as refusal:
+        read(FOLDER / name)
+    missing = [words for words in REFUSED[name] if words not in str(refusal.value)]
+    assert not missing, str(refusal.value)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_invariants(name: str) -> None:
+    check_invariants(read(FOLDER / name), FOLDER / name)
+
+
+def test_every_format_has_a_title_and_its_own_name() -> None:
+    formats = session_formats()
+    assert list(formats) == ["claude_code", "mini_swe_agent", "openai_chat", "swe_agent"]
+    assert {name: fmt.title for name, fmt in formats.items()} == {
+        name: title for name, title in FORMAT_TITLES.items() if name != "chock_log"
+    }
+
+
+def test_the_name_of_a_file_tells_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "trajectory.traj"
+    shutil.copy(FOLDER / "openai_chat/list.json", path)
+    assert read(path).source.format == "openai_chat"
+
+
+def test_detects_by_the_first_bytes_alone() -> None:
+    head = (FOLDER / "claude_code/session.jsonl").read_bytes()[:900]
+    assert detect(head).name == "claude_code"
+    long = json.dumps({"environment": "main", "trajectory": [{"action": "x" * 70_000}], "history": []})
+    assert detect(long.encode()[: 64 * 1024]).name == "swe_agent"
+
+
+def test_a_format_can_be_named() -> None:
+    assert read(FOLDER / "other/ambiguous.json", "mini_swe_agent").messages[1].tool_calls[0].name == "bash"
+    assert not read(FOLDER / "other/ambiguous.json", "openai_chat").messages[1].tool_calls
+    with pytest.raises(UsageError, match="no session format is called `claude`. Did you mean `claude_code`"):
+        read(FOLDER / "other/ambiguous.json", "claude")
+    with pytest.raises(UnknownFormat, match="cannot be read as a SWE-agent trajectory"):
+        read(FOLDER / "other/ambiguous.json", "swe_agent")
+
+
+def test_a_folder_or_nothing_at_all_is_the_machines_error(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"."):
+        read(tmp_path)
+    with pytest.raises(OSError, match=r"."):
+        read(tmp_path / "none")

@@ -1,0 +1,42 @@
+"""Every case of `tests/linting/`: a rule file, and every problem with its page's code that the linter finds in it."""
+
+from pathlib import Path
+
+import pytest
+from cases import cases_of, ids_of
+
+from rulebook.api.linting import lint_file
+from rulebook.codes import CODES
+
+FOLDER = Path(__file__).parent / "linting"
+CASES = cases_of(FOLDER)
+
+
+@pytest.mark.parametrize(("stem", "case"), CASES, ids=ids_of(CASES))
+def test_case(stem: str, case: dict, tmp_path: Path) -> None:
+    ending = "zon" if case.get("language") == "zon" else "yaml"
+    for name, text in case.get("files", {}).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    path = tmp_path / f"rules.{ending}"
+    path.write_bytes(
+        case["bytes"].encode("latin-1") if "bytes" in case else case["text"].encode("utf-8", "surrogatepass")
+    )
+    result = lint_file(str(path))
+    assert result.file == str(path)
+    found = [
+        f"{d.span.line}:{d.span.column} {d.code} {d.message}" if d.span else f"- {d.code} {d.message}"
+        for d in result.diagnostics
+        if d.name == stem
+    ]
+    assert found == [line.replace("{folder}", str(tmp_path)) for line in case["expect"]], [
+        (d.code, d.span and (d.span.line, d.span.column), d.message) for d in result.diagnostics
+    ]
+
+
+def test_every_code_has_a_case_that_fires_and_one_that_does_not() -> None:
+    fires = {stem for stem, case in CASES if case["expect"]}
+    quiet = {stem for stem, case in CASES if not case["expect"]}
+    names = {code.name for code in CODES.values()}
+    assert names - fires == set()
+    assert names - quiet == set()
