@@ -46,11 +46,7 @@ def log_of(session: Case) -> list[dict[str, Any]]:
         events += _message(message, len(events))
     events += [_event(event) for event in session.get("events", [])]
     end = session.get("end", "finished")
-    return (
-        events
-        if end == "none"
-        else [*events, {"session.end": {"reason": end, "detail": session.get("detail", "")}}]
-    )
+    return events if end == "none" else [*events, {"session.end": {"reason": end, "detail": session.get("detail", "")}}]
 
 
 def write_tree(folder: Path, files: Case) -> None:
@@ -112,7 +108,7 @@ def _event(event: Case) -> dict[str, Any]:
 def _message(message: Case, number: int) -> list[dict[str, Any]]:
     ((role, text),) = ((key, message[key]) for key in ("system", "user", "assistant") if key in message)
     calls = [(f"call-{number}-{position}", call) for position, call in enumerate(message.get("calls", []))]
-    extra = {key: message[key] for key in ("hidden", "injected", "thread") if key in message}
+    extra = {key: message[key] for key in ("hidden", "injected") if key in message}
     parts: list[dict[str, Any]] = [{"text": text}] if text else []
     if "reasoning" in message:
         parts.append({"reasoning": {"text": message["reasoning"]}})

@@ -48,6 +48,7 @@ def test_case(case: Case, tmp_path: Path) -> None:
     assert errors(check, case) == expect.get("refused_texts", [])
     if "refused_texts" in expect:
         return
+    assert check.sentence().endswith(".")
     ports = machine_ports()
     agree(measured(check, check.owner(), evidence_of(case, check.wants(), tmp_path, ports), ports), expect)
 
@@ -84,7 +85,6 @@ def agree(outcome: Outcome, expect: Case) -> None:
             assert getattr(outcome, name) == expect[name], outcome
     if "seen" in expect:
         places = [
-            {key: getattr(seen, key) for key in want}
-            for seen, want in zip(outcome.seen, expect["seen"], strict=True)
+            {key: getattr(seen, key) for key in want} for seen, want in zip(outcome.seen, expect["seen"], strict=True)
         ]
         assert places == expect["seen"], outcome

@@ -27,9 +27,7 @@ def test_a_thousand_rules_go_through_the_events_once() -> None:
     where = read_formula("data.input_tokens >= 40")
     for least in range(500):
         counted = Event(name="usage", min=least).measure(evidence, ports) if least <= 50 else None
-        matching = (
-            Event(name="usage", where=where, max=least).measure(evidence, ports) if least < 10 else None
-        )
+        matching = Event(name="usage", where=where, max=least).measure(evidence, ports) if least < 10 else None
         for outcome, count in ((counted, 50), (matching, 10)):
             assert outcome is None or (isinstance(outcome, Measurement) and outcome.actual == count)
     assert events.passes == 1

@@ -10,8 +10,7 @@ from rulebook.checks.contains import contains_score
 from rulebook.checks.exact_match import MatchOptions, exact_match_score
 
 VECTORS = [
-    json.loads(line)
-    for line in (Path(__file__).parent / "conformance" / "scorers_text.jsonl").read_text().splitlines()
+    json.loads(line) for line in (Path(__file__).parent / "conformance" / "scorers_text.jsonl").read_text().splitlines()
 ]
 
 

@@ -38,20 +38,14 @@ class Pinned(Check):
         record.need(self.fact, self.what)
         if not record.configs:
             if not record.ends:
-                raise Missing(
-                    self.owner(), f"the log has no `session.config` and no end, so {self.what} is not known"
-                )
-            return binary(
-                False, "the log has no `session.config`", expected=self.pin(), actual="none recorded"
-            )
+                raise Missing(self.owner(), f"the log has no `session.config` and no end, so {self.what} is not known")
+            return binary(False, "the log has no `session.config`", expected=self.pin(), actual="none recorded")
         others = [c for c in record.configs if self.recorded(c) != self.pin()]
         seen = tuple(Seen(offset=c.offset) for c in others or record.configs)
         if not others:
             return binary(True, expected=self.pin(), actual=self.pin(), seen=seen)
         reason = (
-            f"{len(others)} of {len(record.configs)} starts of the session differ"
-            if len(record.configs) > 1
-            else ""
+            f"{len(others)} of {len(record.configs)} starts of the session differ" if len(record.configs) > 1 else ""
         )
         actual = self.recorded(others[0]) or "none recorded"
         return binary(False, reason, expected=self.pin(), actual=actual, seen=seen)

@@ -77,10 +77,10 @@ class Contains(Compared, kind="contains"):
 
     def sentence(self) -> str:
         """What it asks for."""
-        much = {"all": "holds", "any": "holds one of", "fraction": "is scored by the share it holds of"}[
-            self.mode
-        ]
-        return f"{in_words(self.from_).capitalize()}: the text {much} {self.expected_in_words()}."
+        expected, source = self.expected_in_words(), in_words(self.from_)
+        if self.mode == "fraction":
+            return f"The score is the share of {expected} that stands in {source}."
+        return f"{'One text of ' if self.mode == 'any' else ''}{expected} stands in {source}."
 
     def measure(self, evidence: Evidence, ports: Ports) -> Outcome:
         """Look for every text that is asked for."""

@@ -71,7 +71,5 @@ class EndReason(Check, kind="end_reason"):
         if actual in _NOT_THE_STUDENTS:
             raise Missing("harness", f"the session ended with `{actual}`" + (f": {detail}" if detail else ""))
         if actual not in _THE_STUDENTS:
-            raise Missing(
-                self.owner(), "it is not known how the session ended" + (f": {detail}" if detail else "")
-            )
+            raise Missing(self.owner(), "it is not known how the session ended" + (f": {detail}" if detail else ""))
         return binary(False, detail, expected=self.reason, actual=actual, seen=(record.end.seen,))

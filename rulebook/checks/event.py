@@ -33,9 +33,7 @@ class Event(Check, kind="event"):
     where: YesNoFormula | None = Field(
         None, description="An expression over one event's `data`, `time` and `seq`; others do not count."
     )
-    min: int | None = Field(
-        None, ge=0, description="The fewest. 1 when neither bound is written, 0 beside `max`."
-    )
+    min: int | None = Field(None, ge=0, description="The fewest. 1 when neither bound is written, 0 beside `max`.")
     max: int | None = Field(None, ge=0, description="The most; no limit when it is not written.")
 
     @model_validator(mode="after")
@@ -89,9 +87,7 @@ class Event(Check, kind="event"):
             need_whole(record, self.owner())
         vacuous = enough and fits and self.least == 0 and record.did_nothing
         reason = _could_not_tell(lacking)
-        return binary(
-            enough and fits, reason, expected=self._bounds(), actual=count, seen=seen, vacuous=vacuous
-        )
+        return binary(enough and fits, reason, expected=self._bounds(), actual=count, seen=seen, vacuous=vacuous)
 
     def _matching(self, record: Record, evidence: Evidence) -> tuple[int, tuple[Seen, ...], list[str]]:
         """How many match, where the first of them stand, and what the condition found missing in others."""
@@ -112,11 +108,7 @@ class Event(Check, kind="event"):
         fields = event_data(event)
 
         def lookup(name: str) -> object:
-            return (
-                evidence.document.lookup("params")
-                if name == "params"
-                else fields.get(name, MissingValue(name))
-            )
+            return evidence.document.lookup("params") if name == "params" else fields.get(name, MissingValue(name))
 
         return where.value(lookup)
 

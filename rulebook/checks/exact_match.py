@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from rulebook.checks import Check, Checked
 from rulebook.errors import Missing, NotHandedIn
 from rulebook.evidence.bundle import Evidence
+from rulebook.evidence.document import wants_of_names
 from rulebook.evidence.reading_sources import SourceField
 from rulebook.evidence.reading_text import filled, text_of
 from rulebook.evidence.record import Wants
@@ -18,7 +19,6 @@ from rulebook.evidence.sources import (
     in_words,
     texts_of,
     wants_of,
-    wants_of_names,
 )
 from rulebook.languages.faults import Fault, LanguageError, refused
 from rulebook.languages.template import Template, TemplateField
@@ -62,9 +62,7 @@ class Compared(Check):
     @classmethod
     def _not_empty(cls, template: Template | None) -> Template | None:
         if template is not None and not template.text.strip():
-            raise refused(
-                LanguageError(Fault("RB216", {"key": "expected", "why": "write the text that is expected."}))
-            )
+            raise refused(LanguageError(Fault("RB216", {"key": "expected", "why": "write the text that is expected."})))
         return template
 
     @model_validator(mode="after")
@@ -119,9 +117,7 @@ class Compared(Check):
         if not self.is_empty(text):
             return text
         raise (
-            Missing("harness", "what is expected came out empty")
-            if ours
-            else NotHandedIn("what is expected is empty")
+            Missing("harness", "what is expected came out empty") if ours else NotHandedIn("what is expected is empty")
         )
 
     def is_empty(self, expected: str) -> bool:
@@ -143,7 +139,7 @@ class ExactMatch(Compared, kind="exact_match"):
 
     def sentence(self) -> str:
         """What it asks for."""
-        return f"{in_words(self.from_).capitalize()}: the text is {self.expected_in_words()}."
+        return f"The text of {in_words(self.from_)} is {self.expected_in_words()}."
 
     def measure(self, evidence: Evidence, ports: Ports) -> Outcome:
         """Compare the two texts."""

@@ -6,8 +6,8 @@ from pydantic import Field
 
 from rulebook.checks import Check, Checked
 from rulebook.evidence.bundle import Evidence
+from rulebook.evidence.document import wants_of_names
 from rulebook.evidence.record import Wants
-from rulebook.evidence.sources import wants_of_names
 from rulebook.languages.formula import YesNoFormula
 from rulebook.languages.types import MissingValue, Scope
 from rulebook.outcome import Outcome, binary

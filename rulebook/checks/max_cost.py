@@ -63,9 +63,7 @@ class MaxCost(Check, kind="max_cost"):
         if spend.mixed:
             return "the log counts in more than one currency, and those cannot be added"
         if spend.priced and spend.currency != self.currency:
-            return (
-                f"the log counts in {spend.currency or 'no currency'}, and the rule asks for {self.currency}"
-            )
+            return f"the log counts in {spend.currency or 'no currency'}, and the rule asks for {self.currency}"
         return ""
 
 

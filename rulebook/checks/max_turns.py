@@ -19,9 +19,7 @@ class MaxTurns(Check, kind="max_turns"):
     category = "budget"
     in_expect = True
 
-    turns: int = Field(
-        ge=0, description="The most turns (messages of the assistant) that the session may take."
-    )
+    turns: int = Field(ge=0, description="The most turns (messages of the assistant) that the session may take.")
 
     def sentence(self) -> str:
         """What it asks for."""

@@ -74,11 +74,10 @@ class Regex(Check, kind="regex"):
 
     def sentence(self) -> str:
         """What it asks for."""
-        patterns = ", ".join(f"`{pattern.text}`" for pattern in self.patterns)
-        much = {"all": "holds", "any": "holds one of", "fraction": "is scored by the share it holds of"}[
-            self.need
-        ]
-        return f"{in_words(self.from_).capitalize()}: the text {much} {patterns}."
+        patterns, source = ", ".join(f"`{pattern.text}`" for pattern in self.patterns), in_words(self.from_)
+        if self.need == "fraction":
+            return f"The score is the share of {patterns} that is found in {source}."
+        return f"{'One of ' if self.need == 'any' else ''}{patterns} is found in {source}."
 
     def measure(self, evidence: Evidence, ports: Ports) -> Outcome:
         """Search for every pattern, at most 2 s each and in at most 1 MiB of text."""
@@ -91,9 +90,7 @@ class Regex(Check, kind="regex"):
             except TimeoutError as late:
                 if limit_s < SEARCH_LIMIT_S:
                     raise OutOfTime(limit_s, material=True) from late
-                reason = (
-                    f"the search for `{pattern.text}` did not end within {SEARCH_LIMIT_S:g} s on this text"
-                )
+                reason = f"the search for `{pattern.text}` did not end within {SEARCH_LIMIT_S:g} s on this text"
                 return student_fault(reason, expected=self._expected(), actual="too slow to search")
             if place is not None:
                 found[position] = place

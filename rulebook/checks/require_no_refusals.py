@@ -38,8 +38,6 @@ class RequireNoRefusals(Check, kind="require_no_refusals"):
             first = refusals[0]
             reason = f"{first.action or first.tool or 'a request'}: {first.decision}"
             actual = f"{len(refusals)} refusal" + ("" if len(refusals) == 1 else "s")
-            return binary(
-                False, reason, expected="no refusal", actual=actual, seen=tuple(r.seen for r in refusals)
-            )
+            return binary(False, reason, expected="no refusal", actual=actual, seen=tuple(r.seen for r in refusals))
         need_whole(record, self.owner())
         return binary(True, expected="no refusal", actual="no refusal", vacuous=record.did_nothing)

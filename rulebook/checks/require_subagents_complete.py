@@ -24,9 +24,7 @@ class RequireSubagentsComplete(Check, kind="require_subagents_complete"):
     short = "wanted"
     in_expect = True
 
-    wanted: Annotated[bool, AfterValidator(said("require_subagents_complete"))] = Field(
-        description="Write `true`."
-    )
+    wanted: Annotated[bool, AfterValidator(said("require_subagents_complete"))] = Field(description="Write `true`.")
 
     def sentence(self) -> str:
         """What it asks for."""
@@ -41,9 +39,7 @@ class RequireSubagentsComplete(Check, kind="require_subagents_complete"):
         if failed:
             actual = f"{len(children) - len(failed)} of {len(children)} finished"
             reason = f"`{failed[0].id}` ended with `{failed[0].outcome}`"
-            return binary(
-                False, reason, expected="all finished", actual=actual, seen=tuple(c.seen for c in failed)
-            )
+            return binary(False, reason, expected="all finished", actual=actual, seen=tuple(c.seen for c in failed))
         lost = [child for child in children if child.outcome != "finished"]
         if lost:
             outcome = f"ended with `{lost[0].outcome}`" if lost[0].outcome else "never reported back"

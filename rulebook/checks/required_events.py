@@ -27,9 +27,7 @@ class RequiredEvents(Check, kind="required_events"):
     in_expect = True
     each = "names"
 
-    names: Several[Named] = Field(
-        description="The names of the events as the log stores them, such as `tool.call`."
-    )
+    names: Several[Named] = Field(description="The names of the events as the log stores them, such as `tool.call`.")
 
     def owner(self) -> Category:
         """By the events' names."""
@@ -50,10 +48,6 @@ class RequiredEvents(Check, kind="required_events"):
         absent = [name for name in self.names if not record.event_counts.get(name)]
         if absent:
             need_whole(record, self.owner())
-        seen = tuple(
-            Seen(offset=record.first_event[name]) for name in self.names if name in record.first_event
-        )
+        seen = tuple(Seen(offset=record.first_event[name]) for name in self.names if name in record.first_event)
         reason = f"not in the log: {listed(absent)}" if len(self.names) > 1 and absent else ""
-        return binary(
-            not absent, reason, expected="present", actual="absent" if absent else "present", seen=seen
-        )
+        return binary(not absent, reason, expected="present", actual="absent" if absent else "present", seen=seen)

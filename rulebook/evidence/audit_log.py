@@ -11,6 +11,7 @@ from typing import Any, Literal
 from rulebook.evidence.log_events import HEADER, Undecodable, decoded, fault_of
 from rulebook.evidence.log_fold import LogFold
 from rulebook.evidence.record import Record, Wants
+from rulebook.evidence.transcript import Transcript
 from rulebook.ports import ByteStream, Files
 
 Verdict = Literal[
@@ -31,7 +32,7 @@ class LogReading:
     `at` is the byte offset of the line that the verdict is about and `after` of the line before it (0: the
     header); None where it is about no line. `events` counts the lines that were decoded, `chained` those among
     them with a `prev`. `sha256` is that of the whole file, `head` that of the last whole line, which the chain
-    does not cover; both are empty for an unreadable log.
+    does not cover; both are empty for an unreadable log. `transcript` is that of a session which was imported.
     """
 
     verdict: Verdict
@@ -44,6 +45,7 @@ class LogReading:
     head: str = ""
     size_bytes: int = 0
     reason: str = ""
+    transcript: Transcript | None = None
 
 
 def read_log(

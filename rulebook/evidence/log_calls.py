@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
-from rulebook.evidence.log_events import PERMITTING, Payload
+from rulebook.evidence.log_events import PERMITTING, Payload, json_value
 from rulebook.evidence.log_network import FETCH_TOOL, NETWORK_ACTIONS, NetworkFold, host_of_fetch
 from rulebook.evidence.record import Approval, Call, Record, Wants
 from rulebook.outcome import Seen
@@ -54,7 +52,9 @@ class CallFold:
     def result(self, payload: Payload, at: int, time_ms: int) -> None:
         """A `tool.result`; one that answers no open call tells nothing."""
         call_id, output, is_error = payload["call_id"], payload["output"], payload["is_error"]
-        if not (type(call_id) is type(output) is str and type(is_error) is type(payload["truncated"]) is bool):
+        if not (
+            type(call_id) is type(output) is str and type(is_error) is type(payload["truncated"]) is bool
+        ):
             raise TypeError
         self._open.pop(call_id, None)
         if call_id in self._fetched:
@@ -62,14 +62,9 @@ class CallFold:
         kept = self._kept.pop(call_id, None)
         if kept is None:
             return
-        said = payload.get("result", {})
         kept.call.result = output
-        kept.call.duration_s = said.get("seconds", max(0, time_ms - kept.time_ms) / 1000)
-        kept.call.status = "error" if said.get("is_error", is_error) else "ok"
-        if kept.refused:
-            kept.call.status = "refused"
-        elif said.get("is_error", False) is None:
-            kept.call.status = None
+        kept.call.duration_s = max(0, time_ms - kept.time_ms) / 1000
+        kept.call.status = "refused" if kept.refused else "error" if is_error else "ok"
 
     def request(self, payload: Payload, at: int, _: int) -> None:
         """An `approval.request`, kept until it is answered."""
@@ -140,8 +135,5 @@ _NO_REQUEST: Payload = {"action": "", "reason": "", "tool_call_id": ""}
 
 
 def _object(raw: str) -> dict[str, Any] | None:
-    try:
-        value = orjson.loads(raw)
-    except ValueError:
-        return None
+    value = json_value(raw)
     return value if isinstance(value, dict) else None

@@ -30,7 +30,7 @@ def decoded(lines: list[bytes]) -> list[Any]:
     try:
         return list(map(orjson.loads, lines))
     except ValueError:
-        return [_value(line) for line in lines]
+        return [json_value(line) for line in lines]
 
 
 def is_known(kind: str) -> bool:
@@ -85,11 +85,17 @@ def fault_of(envelope: Any) -> str:
     return f"`{kind}`: {fault}" if fault else ""
 
 
-def _value(line: bytes) -> Any:
+def json_value(text: str | bytes) -> Any:
+    """The value of a JSON text; None when it is none."""
     try:
-        return orjson.loads(line)
+        return orjson.loads(text)
     except ValueError:
         return None
+
+
+def completed(kind: str, payload: Payload) -> Payload:
+    """The payload with every field that an event of `kind` must have, empty where it was missing or of another type."""
+    return {**payload, **(_KINDS[kind].lacking(payload) if kind in _KINDS else {})}
 
 
 def _all_parts(content: list[Any]) -> bool:
@@ -112,6 +118,10 @@ class _Shape:
             if type(value[name]) is not type_:
                 return False
         return True
+
+    def lacking(self, value: Payload) -> Payload:
+        """The fields that `value` has not, each empty."""
+        return {name: type_() for name, type_ in self._fields if type(value.get(name)) is not type_}
 
     def fault(self, value: Any) -> str:
         """What is wrong with the fields of `value`; empty when nothing is."""
@@ -150,16 +160,12 @@ _KINDS = {
     "diff": _Shape("path:s patch:s change_set_id:s review:s review_note:s"),
     "compaction": _Shape("summary:s from_id:i through_id:i kept_ranges:l model_alias:s"),
     "usage": _Shape(""),
-    "task.complete": _Shape(
-        "task_id:s command:s status:s code:i output_path:s output_bytes:i truncated:b"
-    ),
+    "task.complete": _Shape("task_id:s command:s status:s code:i output_path:s output_bytes:i truncated:b"),
     "agent.complete": _Shape("child_session:s child_agent_kind:s outcome:s result:s scratchpad_path:s"),
     "plan.update": _Shape("steps:l"),
     "policy.self": _Shape("restrictions:l"),
     "workspace.open": _Shape("kind:s attempt:s path:s base_commit:s"),
-    "workspace.integrate": _Shape(
-        "ref:s mode:s decision:s branch:s branch_from:s branch_to:s parked:s"
-    ),
+    "workspace.integrate": _Shape("ref:s mode:s decision:s branch:s branch_from:s branch_to:s parked:s"),
     "workspace.adopt": _Shape("attempt:s path:s"),
     "sandbox.open": _Shape("attempt:s write_execute:s decision:s"),
     "sandbox.supervisor": _Shape("process:s layer:s"),

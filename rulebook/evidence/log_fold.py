@@ -5,21 +5,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from rulebook.evidence.log_calls import CallFold
-from rulebook.evidence.log_events import Payload, Undecodable, are_parts, fault_of, fits, is_known
-from rulebook.evidence.log_import import restore
+from rulebook.evidence.log_events import Payload, Undecodable, are_parts, fits, is_known
 from rulebook.evidence.log_messages import message_count, messages_of
 from rulebook.evidence.log_network import NetworkFold
 from rulebook.evidence.log_spend import SpendFold
+from rulebook.evidence.log_transcript import TranscriptBuilder
 from rulebook.evidence.record import (
     Child,
     Configured,
     EndRecord,
     EventRecord,
+    Fact,
     Record,
     Wants,
     WorkspaceOpened,
 )
-from rulebook.evidence.transcript import End
+from rulebook.evidence.transcript import End, Transcript
+from rulebook.evidence.transcript_record import record_of
 from rulebook.outcome import Seen
 
 _Handler = Callable[[Payload, int, int], None]
@@ -39,7 +41,8 @@ class Tally:
 class LogFold:
     """Takes the events of one log in order and ends as a `Record`.
 
-    Counts and totals are always kept; messages, calls, approvals and payloads only as far as `wants` asks.
+    Counts and totals are always kept; messages, calls, approvals and payloads only as far as `wants` asks. An
+    imported session is rebuilt as its transcript instead, so that its facts are those of the file it came from.
     `session_id` is whose log it should be; None: whoever the first event names.
     """
 
@@ -53,7 +56,8 @@ class LogFold:
         self._spend = SpendFold(record)
         self.tallies: dict[str, Tally] = {}
         self._aliases: list[str] = []
-        self._import: Payload | None = None
+        self._imported_from: str | None = None
+        self._builder: TranscriptBuilder | None = None
         self.last_ms: int | None = None
         self._ended_ms: int | None = None
         self._checking: dict[str, _Handler] = {
@@ -100,21 +104,33 @@ class LogFold:
     @property
     def is_import(self) -> bool:
         """Whether the log holds a session that was read from another program's file."""
-        return self._import is not None
+        return self._imported_from is not None
+
+    def transcript(self) -> Transcript | None:
+        """The imported session's transcript; None for a session of our own, or one that another program imported."""
+        return None if self._builder is None else self._builder.transcript()
 
     def finish(self) -> Record:
         """The facts, once the last event was taken."""
+        transcript = self.transcript()
+        if transcript is not None:
+            imported = record_of(transcript, self._wants)
+            imported.session_id = transcript.session_id or self._record.session_id
+            imported.stranger = self._record.stranger
+            return imported
         record = self._record
         self._calls.finish()
         self._spend.finish()
-        record.event_counts = {kind: tally.count for kind, tally in self.tallies.items()}
-        record.first_event = {kind: tally.first for kind, tally in self.tallies.items()}
+        seen = {kind: tally for kind, tally in self.tallies.items() if tally.count}
+        record.event_counts = {kind: tally.count for kind, tally in seen.items()}
+        record.first_event = {kind: tally.first for kind, tally in seen.items()}
         record.total_events = sum(record.event_counts.values())
-        if not record.models:
-            record.models = self._aliases
-        record.last_ms = self._ended_ms if self._ended_ms is not None else self.last_ms
-        if self._import is not None:
-            restore(record, self._import)
+        record.models = record.models or self._aliases
+        record.last_ms = self.last_ms if self._ended_ms is None else self._ended_ms
+        if self._imported_from is not None:
+            record.format = self._imported_from
+            told = (facts for kind, facts in _TOLD_BY.items() if kind in seen)
+            record.carries = frozenset[Fact]().union(*told)
         return record
 
     def _checked(self, kind: str) -> _Handler | None:
@@ -135,7 +151,8 @@ class LogFold:
         role, content = payload["role"], payload["content"]
         if type(role) is not str or type(content) is not list or not are_parts(content):
             raise TypeError
-        if "thread" in payload:
+        if self._builder is not None:
+            self._build(self._builder.message, payload)
             return
         count = 1 if len(content) == 1 else message_count(content)
         if role == "assistant":
@@ -190,7 +207,18 @@ class LogFold:
         self._record.workspaces.append(opened)
 
     def _imported(self, payload: Payload, _: int, __: int) -> None:
-        self._import = payload
+        self._imported_from = payload["from"]
+        if "transcript" in payload:
+            self._build(self._begin, payload)
+
+    def _begin(self, payload: Payload) -> None:
+        self._builder = TranscriptBuilder(payload)
+
+    def _build(self, step: Callable[[Payload], None], payload: Payload) -> None:
+        try:
+            step(payload)
+        except (KeyError, TypeError, ValueError, AttributeError) as problem:
+            raise Undecodable("what it says of the imported session is damaged") from problem
 
 
 def _once(names: list[str], name: Any) -> None:
@@ -200,3 +228,13 @@ def _once(names: list[str], name: Any) -> None:
 
 def _hex(payload: Payload, *keys: str) -> str | None:
     return next((payload[key] for key in keys if isinstance(payload.get(key), str)), None)
+
+
+_TOLD_BY: dict[str, frozenset[Fact]] = {
+    "message": frozenset(("messages",)),
+    "tool.call": frozenset(("tool_calls",)),
+    "tool.result": frozenset(("results",)),
+    "session.end": frozenset(("end",)),
+    "usage": frozenset(("usage", "cost")),
+}
+"""What a session that another program imported into its log tells, by the events that it shows."""

@@ -3,9 +3,7 @@
 from typing import Any
 from urllib.parse import urlsplit
 
-import orjson
-
-from rulebook.evidence.log_events import Payload
+from rulebook.evidence.log_events import Payload, json_value
 from rulebook.evidence.record import Approval, Network
 from rulebook.outcome import Seen
 
@@ -73,10 +71,11 @@ def host_of_action(action: str) -> str | None:
 
 def host_of_fetch(arguments: str) -> str | None:
     """The host that a call of `fetch_url` asks for; None when its arguments name none."""
+    said = json_value(arguments)
+    url = said.get("url") if isinstance(said, dict) else None
     try:
-        url: Any = orjson.loads(arguments)["url"]
         return urlsplit(url).hostname if isinstance(url, str) else None
-    except (ValueError, KeyError, TypeError):
+    except ValueError:
         return None
 
 

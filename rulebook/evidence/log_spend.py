@@ -43,7 +43,12 @@ def spent(spend: Spend, cost: Any) -> None:
     known = said.get("known")
     if type(known) is dict:
         value, currency = known.get("value"), known.get("currency")
-        if _is_amount(value) and type(currency) is str and currency:
+        if (
+            (type(value) is float or type(value) is int)
+            and 0 <= value < math.inf
+            and type(currency) is str
+            and currency
+        ):
             spend.priced += 1
             if currency == spend.currency:
                 spend.amount += value
@@ -56,7 +61,3 @@ def spent(spend: Spend, cost: Any) -> None:
         spend.free += 1
     else:
         spend.unpriced += 1
-
-
-def _is_amount(value: Any) -> bool:
-    return (type(value) is float or type(value) is int) and 0 <= value < math.inf

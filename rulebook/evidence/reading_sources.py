@@ -54,9 +54,7 @@ def _of_mapping(raw: _Raw) -> Source:
     heads = [key for key in raw if key in _READERS]
     if len(heads) > 1:
         found = " and ".join(f"`{head}`" for head in heads)
-        raise LanguageError(
-            Fault("RB203", {"key": "from", "wanted": "one source", "found": f"{found} at once"})
-        )
+        raise LanguageError(Fault("RB203", {"key": "from", "wanted": "one source", "found": f"{found} at once"}))
     if not heads:
         if not raw:
             raise LanguageError(Fault("RB203", {"key": "from", "wanted": _WANTED, "found": "empty"}))
@@ -73,9 +71,7 @@ def _transcript(raw: _Raw) -> Source:
     options = raw["transcript"]
     if not isinstance(options, Mapping):
         raise _wrong("transcript", "a mapping such as `{last: 5}`", "something else")
-    faults = [
-        _unknown(key, ("last", "roles"), "transcript") for key in options if key not in ("last", "roles")
-    ]
+    faults = [_unknown(key, ("last", "roles"), "transcript") for key in options if key not in ("last", "roles")]
     if faults:
         raise LanguageError(*faults)
     roles = options.get("roles", list(_ROLES))
@@ -91,9 +87,7 @@ def _transcript(raw: _Raw) -> Source:
 def _tool(raw: _Raw) -> Source:
     part = raw.get("part", "result")
     _choice("part", part, ("result", "arguments"), ("part",))
-    return ToolText(
-        _text(raw, "tool"), cast('Literal["result", "arguments"]', part), _count(raw, "last", ("last",))
-    )
+    return ToolText(_text(raw, "tool"), cast('Literal["result", "arguments"]', part), _count(raw, "last", ("last",)))
 
 
 def _file(raw: _Raw) -> Source:

@@ -34,18 +34,14 @@ def text_of(source: Source, evidence: Evidence) -> str:
     """
     match source:
         case AssistantText():
-            return _written(
-                "\n\n".join(m.text for m in _replies(evidence.session)), "the assistant wrote nothing"
-            )
+            return _written("\n\n".join(m.text for m in _replies(evidence.session)), "the assistant wrote nothing")
         case FinalMessage():
             replies = [m.text for m in _replies(evidence.session) if m.text.strip()]
             return _written(replies[-1] if replies else "", "the assistant wrote nothing")
         case Messages():
             return _written(_transcript(source, evidence.session), "the transcript is empty")
         case ToolText():
-            return _written(
-                _tool(source, evidence.session), f"no completed call of `{source.tool}` left any text"
-            )
+            return _written(_tool(source, evidence.session), f"no completed call of `{source.tool}` left any text")
         case RepositoryFile(path, limit):
             return _decoded(evidence.repository.read(path, limit), f"`{path}`")
         case RepositoryDiff(limit):
@@ -97,9 +93,7 @@ def place_in(source: Source, evidence: Evidence, text: str, at: int) -> tuple[Se
 def _replies(record: Record) -> Sequence[Message]:
     """What the student itself said: neither what its harness put into its mouth nor what was never shown."""
     record.need("messages", "what the assistant said")
-    return [
-        m for m in record.messages if m.role == "assistant" and m.text and not m.hidden and not m.injected
-    ]
+    return [m for m in record.messages if m.role == "assistant" and m.text and not m.hidden and not m.injected]
 
 
 def _transcript(source: Messages, record: Record) -> str:
@@ -115,9 +109,7 @@ def _tool(source: ToolText, record: Record) -> str:
     if source.part == "result":
         record.need("results", "what tools answered")
     done = [
-        c
-        for c in record.calls
-        if c.name == source.tool and c.result is not None and c.status in ("ok", "error", None)
+        c for c in record.calls if c.name == source.tool and c.result is not None and c.status in ("ok", "error", None)
     ]
     kept = done if source.last is None else done[-source.last :]
     return "\n\n".join((c.result or "") if source.part == "result" else c.arguments_raw for c in kept)

@@ -1,9 +1,9 @@
 """Where a check's text comes from: the values of `from` and `expected_from`."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
+from rulebook.evidence.document import wants_of_names
 from rulebook.evidence.record import Wants
 from rulebook.languages.faults import Fault
 from rulebook.languages.select import Select
@@ -109,14 +109,6 @@ def wants_of(source: Source) -> Wants:
             assert_never(source)
 
 
-def wants_of_names(names: Iterable[str]) -> Wants:
-    """What must be kept so that these names of the evidence document have values; "" is all of them."""
-    wants = Wants()
-    for name in names:
-        wants |= _WANTS.get(name, Wants())
-    return wants
-
-
 @dataclass(frozen=True, slots=True)
 class DeclaredTest:
     """The name of a test that a source reads from."""
@@ -168,13 +160,3 @@ def in_words(source: Source) -> str:
             return "the given text"
         case _:
             assert_never(source)
-
-
-_MESSAGES = Wants(messages=True, tool_calls=True)
-_WANTS: dict[str, Wants] = {
-    "": Wants(messages=True, tool_calls=True, approvals=True, all_events=True),
-    "messages": _MESSAGES,
-    "tool_calls": Wants(tool_calls=True),
-    "events": Wants(all_events=True),
-    "approvals": Wants(approvals=True),
-}

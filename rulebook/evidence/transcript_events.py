@@ -71,9 +71,7 @@ def events_of(transcript: Transcript) -> Iterator[LoggedEvent]:
     if transcript.end.reason != "unknown":
         end = transcript.end
         raw = {} if end.raw is None else {"raw": end.raw}
-        yield LoggedEvent(
-            "session.end", {"reason": end.reason, "detail": end.detail, **raw}, moments(transcript)[1]
-        )
+        yield LoggedEvent("session.end", {"reason": end.reason, "detail": end.detail, **raw}, moments(transcript)[1])
 
 
 def moments(transcript: Transcript) -> tuple[int | None, int | None]:

@@ -76,9 +76,7 @@ def _result(result: ToolResult) -> dict[str, object]:
         "call_id": result.call_id,
         "text": result.text,
         "is_error": result.is_error,
-        **_known(
-            name=result.name, exit_code=result.exit_code, truncated=result.truncated, seconds=result.seconds
-        ),
+        **_known(name=result.name, exit_code=result.exit_code, truncated=result.truncated, seconds=result.seconds),
     }
 
 

@@ -120,9 +120,7 @@ def _take_children(record: Record, transcript: Transcript) -> None:
     places = {call.id: message.index for message in transcript.messages for call in message.tool_calls}
     for child in children_of(transcript):
         place = places.get(child.call_id)
-        record.children[child.id] = Child(
-            child.id, child.task, child.outcome, child.turns, Seen(message=place)
-        )
+        record.children[child.id] = Child(child.id, child.task, child.outcome, child.turns, Seen(message=place))
 
 
 def _take_events(record: Record, transcript: Transcript) -> None:

@@ -1,4 +1,4 @@
-"""Typed specs become the tree: names are looked up, categories fixed, expressions typed, and what cannot work is refused."""
+"""Typed specs become the tree: names looked up, categories fixed, expressions typed, and what cannot work refused."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -62,6 +62,8 @@ class Stands:
     negative_weights: bool = False
 
 
+_BY_PARTS = (AllOf, AnyOf, Not, NoneOf, AtLeast, MisbehaviorIf, FirstOf)
+
 FINDING = Stands(weighs=True)
 PART = Stands()
 
@@ -87,7 +89,7 @@ class Compiler:
         return [found for reader in self.readers.values() for found in reader.problems]
 
     def rule(self, spec: RuleSpec, stands: Stands, pack: str = "") -> Node | None:
-        """The tree of one rule; None, with every problem noted, when it cannot be made. `pack` is the pack it stands in."""
+        """The tree of one rule, which stands in `pack`; None, with every problem noted, when it cannot be made."""
         self._typed(spec)
         node = self._node(spec, stands, pack)
         if node is not None:
@@ -221,7 +223,7 @@ class Compiler:
             part = self.rule(rule, Stands(decides=name in passes), pack)
             if part is not None:
                 let.append((name, part))
-        names: dict[str, Type] = {name: part_type(name, part) for name, part in let}
+        names: dict[str, Type] = {name: part_type(name) for name, _ in let}
         if len(let) < len(body.let):
             return None
         self._check(spec, (*spec.body_path, "score"), body.score, Scope("this formula", names))
@@ -317,7 +319,7 @@ def depth(node: Node) -> int:
     return 1 + max((depth(part) for part in parts_of(node)), default=0)
 
 
-def part_type(name: str, part: Node) -> Type:
+def part_type(name: str) -> Type:
     """What a formula's name is worth: a number that also has `score` and `passed`."""
     return RecordOf(f"`{name}`", {"score": NUMBER, "passed": YES_NO}, value=NUMBER)
 

@@ -52,11 +52,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A `chock.eval`, compiled. `wants` is what its rules ask of a session beyond counts."""
+    """A `chock.eval`, compiled."""
 
     spec: EvalSpec
     items: tuple[Item, ...]
-    wants: Wants
+
+    @property
+    def wants(self) -> Wants:
+        """What its rules ask of a session beyond counts."""
+        return _wants(self.items)
 
     @property
     def tests(self) -> tuple[Tests, ...]:
@@ -123,7 +127,7 @@ def _eval(document: Located, readers: dict[str, Reader], files: Files) -> tuple[
     items = _items(spec, compiler)
     if not (spec.expectations or spec.tests or spec.checks or spec.judge or reader.problems):
         reader.add_at_key("RB611", ("name",))
-    return Program(spec, items, _wants(items)), compiler
+    return Program(spec, items), compiler
 
 
 def _pack(document: Located, readers: dict[str, Reader]) -> tuple[PackSpec | None, Compiler | None]:

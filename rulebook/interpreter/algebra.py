@@ -52,7 +52,7 @@ def all_of(node: AllOf, found: Sequence[Outcome]) -> Outcome:
     failed = next((part for part in measured if not part.passed), None)
     if failed is not None:
         return _carrying(failed, measured)
-    return _unmeasured(found) or _last(measured, found)
+    return _unmeasured(found) or _last(measured)
 
 
 def any_of(node: AnyOf, found: Sequence[Outcome]) -> Outcome:
@@ -66,11 +66,11 @@ def any_of(node: AnyOf, found: Sequence[Outcome]) -> Outcome:
     passed = next((part for part in measured if part.passed), None)
     if passed is not None:
         return passed
-    outcome = _unmeasured(found) or _last(measured, found)
+    outcome = _unmeasured(found) or _last(measured)
     return _carrying(outcome, measured) if isinstance(outcome, Measurement) else outcome
 
 
-def none_of(node: NoneOf, found: Sequence[Outcome]) -> Outcome:
+def none_of(_node: NoneOf, found: Sequence[Outcome]) -> Outcome:
     """A pass decides, then unmeasured; a student's fault is handed on as it is."""
     early = _misbehavior(found)
     if early is not None:
@@ -215,7 +215,7 @@ def _measured(found: Sequence[Outcome]) -> list[Measurement]:
     return [part for part in found if isinstance(part, Measurement)]
 
 
-def _last(measured: Sequence[Measurement], found: Sequence[Outcome]) -> Outcome:
+def _last(measured: Sequence[Measurement]) -> Outcome:
     if not measured:
         return Skipped("every part was skipped")
     last = measured[-1]

@@ -9,7 +9,7 @@ from rulebook.outcome import Outcome
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One node and what came of it. `outcome` is None when the node was not reached; `parts` are in the node's order."""
+    """One node and what came of it. `outcome` None: it was not reached; `parts` are in the node's order."""
 
     node: Node
     outcome: Outcome | None

@@ -203,9 +203,7 @@ def _refuse_mixture(text: str, tokens: Sequence[_Token]) -> None:
         return
     odd = max(signs[0], words[0], key=lambda token: token.start)
     mended = _rewritten(text, tokens, _MEANING)
-    sentence = (
-        f"This mixes words (`{words[0].text}`) and signs (`{signs[0].text}`). Use one of them: `{mended}`."
-    )
+    sentence = f"This mixes words (`{words[0].text}`) and signs (`{signs[0].text}`). Use one of them: `{mended}`."
     raise LanguageError(Fault("RB311", {"sentence": sentence}, odd.start, odd.end, mended=mended, safe=True))
 
 

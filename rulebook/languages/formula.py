@@ -192,11 +192,7 @@ class _Walk:
     def _call(self, node: ast.Call) -> object:
         call = self._form.terms[node]
         assert isinstance(call, Call)
-        values = [
-            _held(self._eval(argument))
-            for argument in node.args
-            if self._form.terms.get(argument) in call.args
-        ]
+        values = [_held(self._eval(argument)) for argument in node.args if self._form.terms.get(argument) in call.args]
         each = each_of(call, self._form.text, self._lookup, self._search)
         return _wrapped(apply(call, values, each, self._lookup, self._search))
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from rulebook.languages.faults import Fault
@@ -38,9 +39,7 @@ class Text:
         return f"{self.whole[:start]}{new}{self.whole[end:]}"
 
 
-def unknown_field(
-    text: Text, term: Read, position: int, place: Type, names: Sequence[str], *, item: bool
-) -> Fault:
+def unknown_field(text: Text, term: Read, position: int, place: Type, names: Sequence[str], *, item: bool) -> Fault:
     """RB403, or RB402 for another language's word: `place` has no field of that name."""
     key = term.keys[position]
     start = term.start if position == 0 and term.base is None else term.ends[position] - len(key)
@@ -56,9 +55,7 @@ def unknown_field(
         {"field": key, "place": described(place), "guess": says},
         start,
         end,
-        "An expression in quotes reads the fields of one item, and `params`."
-        if item and position == 0
-        else "",
+        "An expression in quotes reads the fields of one item, and `params`." if item and position == 0 else "",
         text.mended(start, end, best) if best else None,
     )
 
@@ -97,21 +94,28 @@ def unlike(term: Term, verb: str, left: Type, right: Type, why: str) -> Fault:
     return Fault("RB407", words, term.start, term.end)
 
 
+def not_nothing(text: Text, term: Compare, left: Type, right: Type, why: str) -> Fault:
+    """RB407: a value is compared with nothing, where it was asked whether it is there."""
+    fault = unlike(term, "compares", left, right, why)
+    asked = next((part for part in term.parts if isinstance(part, Read)), None)
+    if asked is None or len(term.operators) > 1:
+        return fault
+    new = f"{'not ' if term.operators[0] == '==' else ''}known({text.of(asked)})"
+    return replace(fault, mended=text.mended(term.start, term.end, new))
+
+
 def never_that_word(text: Text, left: Term, literal: Literal, choices: Sequence[str]) -> Fault:
     """RB407: a text that can only be one of a few words is compared with another."""
     word = str(literal.value)
     best = nearest(word, choices)
-    few = listed(sorted(choices)) if len(choices) <= 8 else f"one of {len(choices)} words"
     why = (
-        f"it can only be {few}"
+        f"it can only be {listed(sorted(choices))}"
         if best is None
         else f"it is never that, and the nearest that it can be is `{best}`"
     )
     mended = None
     if best is not None:
-        mended = (
-            f"{text.whole[: literal.start]}{text.of(literal).replace(word, best)}{text.whole[literal.end :]}"
-        )
+        mended = f"{text.whole[: literal.start]}{text.of(literal).replace(word, best)}{text.whole[literal.end :]}"
     words = {"verb": "compares", "left": f"`{text.of(left)}`", "right": f"`{word}`", "why": why}
     return Fault("RB407", words, literal.start, literal.end, mended=mended)
 
@@ -121,9 +125,7 @@ def exact_decimal(text: Text, term: Compare, lacks: Sequence[Lack]) -> Fault:
     left, right = map(text.of, term.parts)
     example = f"{'not ' if term.operators[0] == '!=' else ''}near({left}, {right})"
     example = f"{_known(lacks)} and {example}" if lacks else example
-    return Fault(
-        "RB412", {"example": example}, term.start, term.end, mended=text.mended(term.start, term.end, example)
-    )
+    return Fault("RB412", {"example": example}, term.start, term.end, mended=text.mended(term.start, term.end, example))
 
 
 def hyphenated(text: Text, term: Term, names: Sequence[str]) -> Fault | None:
@@ -157,11 +159,7 @@ def _otherwise(text: Text, term: Read, position: int, place: Type, names: Sequen
 
 def _hint(written: str, kind: Type, wanted: str) -> str:
     if isinstance(kind, ListOf):
-        return (
-            f" Count it: `count({written}) > 0`."
-            if wanted == "yes or no"
-            else f" Count it: `count({written})`."
-        )
+        return f" Count it: `count({written}) > 0`." if wanted == "yes or no" else f" Count it: `count({written})`."
     if isinstance(kind, (RecordOf, MapOf)):
         return " Name one of its fields."
     if wanted == "number":

@@ -96,9 +96,7 @@ def _literal(
     try:
         return read(found.value)
     except LanguageError as error:
-        reading.findings.faults += [
-            outward(fault, found.offsets, reading.source.mended) for fault in error.faults
-        ]
+        reading.findings.faults += [outward(fault, found.offsets, reading.source.mended) for fault in error.faults]
         return None
 
 
@@ -133,7 +131,7 @@ def _unknown(reading: Reading, name: ast.Name) -> Term:
 def _method(reading: Reading, node: ast.Call) -> Term:
     source = reading.source
     if not isinstance(node.func, ast.Attribute):
-        return reading.refuse(node, "Calling a value")
+        return reading.refuse(node, *refusal(node.func))
     ours = METHODS.get(node.func.attr.lower())
     if ours is None or not isinstance(node.func.value, (ast.Name, ast.Attribute)):
         return reading.refuse(node, f"`.{node.func.attr}(…)`", " Only the listed functions can be called.")

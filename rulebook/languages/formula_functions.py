@@ -48,9 +48,7 @@ FUNCTIONS: dict[str, Function] = {
     "json": Function("text", 1, 1, ("text",)),
     "path": Function("a path in quotes, such as `'$.messages[-1].text'`", 1, 1, (), "path"),
     "known": Function("one value", 1, 1, ("anything",)),
-    "default": Function(
-        "a value, and what to take in its place when it is missing", 2, 2, ("anything", "anything")
-    ),
+    "default": Function("a value, and what to take in its place when it is missing", 2, 2, ("anything", "anything")),
 }
 """Every function that an expression can call, by name."""
 

@@ -23,13 +23,9 @@ def narrowed(parts: Iterable[Term], record: RecordOf) -> tuple[RecordOf, Term | 
     """The record that is left where all `parts` hold, and the part that says so: `name == 'usage'`."""
     for part in parts:
         match part:
-            case Compare(
-                operators=("==",), parts=(Read(keys=(key,), base=None), Literal(value=str() as word))
-            ):
+            case Compare(operators=("==",), parts=(Read(keys=(key,), base=None), Literal(value=str() as word))):
                 found = record.narrow.get(key, {}).get(word)
-            case Compare(
-                operators=("==",), parts=(Literal(value=str() as word), Read(keys=(key,), base=None))
-            ):
+            case Compare(operators=("==",), parts=(Literal(value=str() as word), Read(keys=(key,), base=None))):
                 found = record.narrow.get(key, {}).get(word)
             case _:
                 continue

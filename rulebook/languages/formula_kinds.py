@@ -90,9 +90,7 @@ def cannot_equal(left: Type, right: Type) -> str | None:
 
 def cannot_order(left: Type, right: Type) -> str | None:
     """Why `<` between two kinds makes no sense; None when it does."""
-    names = {kind.name if isinstance(kind, Scalar) else described(kind) for kind in (left, right)} - {
-        "anything"
-    }
+    names = {kind.name if isinstance(kind, Scalar) else described(kind) for kind in (left, right)} - {"anything"}
     if names in (set(), {"text"}, {"number"}):
         return None
     return "only two numbers or two texts have an order"
@@ -144,11 +142,7 @@ def negated(kind: Scalar) -> Scalar:
 
 def plain_number(kind: Type) -> Scalar:
     """The bounds of a number, or no bounds for anything."""
-    return (
-        kind
-        if isinstance(kind, Scalar) and kind.name == "number"
-        else replace(NUMBER, optional=kind.optional)
-    )
+    return kind if isinstance(kind, Scalar) and kind.name == "number" else replace(NUMBER, optional=kind.optional)
 
 
 def _same(one: Type, other: Type) -> bool:
@@ -172,9 +166,7 @@ def _both(one: float | None, other: float | None) -> float | None:
 def _scaled(operator: str, left: Scalar, right: Scalar) -> tuple[float | None, float | None]:
     """Bounds of a product or quotient: of the corners where all are known, else only its sign."""
     ends = (left.least, left.most, right.least, right.most)
-    over_zero = operator == "/" and (
-        right.least is None or right.most is None or right.least <= 0 <= right.most
-    )
+    over_zero = operator == "/" and (right.least is None or right.most is None or right.least <= 0 <= right.most)
     if over_zero or None in ends:
         positive = all(kind.least is not None and kind.least >= 0 for kind in (left, right))
         return (0 if positive else None), None

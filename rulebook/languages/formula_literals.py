@@ -65,9 +65,7 @@ def outward(fault: Fault, offsets: Sequence[int], mend: Callable[[int, int, str]
     if mended is not None:
         breaks_out = any(sign in mended for sign in "\\\"'")
         mended = None if breaks_out else mend(offsets[0], offsets[last], mended)
-    return replace(
-        fault, start=start, end=max(start, end), mended=mended, safe=fault.safe and mended is not None
-    )
+    return replace(fault, start=start, end=max(start, end), mended=mended, safe=fault.safe and mended is not None)
 
 
 def _character(text: str, position: int, raw: bool, pattern: bool) -> tuple[str, int]:

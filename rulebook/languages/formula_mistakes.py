@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rulebook.languages.faults import Fault
 from rulebook.languages.formula_literals import veiled
-from rulebook.languages.formula_tokens import Token, stuck, tokens_of
+from rulebook.languages.formula_tokens import Token, stuck, stuck_together, tokens_of
 
 METHODS = {
     "contains": "contains",
@@ -72,6 +72,8 @@ def foreign(text: str, tokens: Sequence[Token] | None = None) -> tuple[Fault, ..
 
 def parses(text: str) -> bool:
     """Whether Python's grammar takes `text` as one expression."""
+    if stuck_together(text) is not None:
+        return False
     try:
         ast.parse(veiled(text).strip().replace("\n", " "), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -176,13 +178,7 @@ def _infix(before: Token | None, token: Token, after: Token | None) -> _Change |
 
 
 def _power(before: Token | None, token: Token, after: Token | None) -> _Change | None:
-    if (
-        token.text not in ("^", "**")
-        or before is None
-        or after is None
-        or after.text != "2"
-        or not before.is_value
-    ):
+    if token.text not in ("^", "**") or before is None or after is None or after.text != "2" or not before.is_value:
         return None
     new = f"{before.text} * {before.text}"
     return _Change(before.start, after.end, f"({new})", ours=new, theirs=f"{before.text}{token.text}2")
@@ -196,9 +192,7 @@ def _amount(tokens: Sequence[Token], position: int) -> _Change | None:
     if percent and not (len(rest) > 1 and (rest[1].is_value or rest[1].text in ("(", "-"))):
         share = repr(round(float(token.text.replace("_", "")) / 100, 12))
         return _Change(token.start, rest[0].end, share, True, theirs=f"{token.text}%")
-    apart = (
-        len(rest) == 2 and rest[0].text == "," and rest[0].start == token.end and rest[1].start == rest[0].end
-    )
+    apart = len(rest) == 2 and rest[0].text == "," and rest[0].start == token.end and rest[1].start == rest[0].end
     if (
         apart
         and not _depth(tokens[:position])

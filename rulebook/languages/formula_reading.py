@@ -44,9 +44,7 @@ class Reading(ABC):
     ) -> Term:
         """Note a fault at `node`, and give a term to go on with."""
         start, end = self.source.span(node)
-        self.findings.faults.append(
-            Fault(code, words, start, end, mended=mended, safe=safe and mended is not None)
-        )
+        self.findings.faults.append(Fault(code, words, start, end, mended=mended, safe=safe and mended is not None))
         return Literal(None, start, end)
 
     def refuse(self, node: ast.expr, what: str, hint: str = "", mended: str | None = None) -> Term:

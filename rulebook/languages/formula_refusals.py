@@ -50,4 +50,4 @@ _NODES: dict[type[ast.AST], tuple[str, str]] = {
 
 def refusal(node: ast.AST) -> tuple[str, str]:
     """What a piece of syntax is called, and what to write instead (empty, or with a leading space)."""
-    return _NODES.get(type(node), ("This", ""))
+    return _NODES.get(type(node), ("Calling a value", ""))

@@ -40,11 +40,7 @@ def result_of(call: Call, kinds: tuple[Type, ...], item: Type | None) -> Type:
         case "round":
             kind = NUMBER
         case "json" | "path":
-            return (
-                ListOf(ANYTHING)
-                if isinstance(call.extra, Select) and not leads_to_one(call.extra)
-                else ANYTHING
-            )
+            return ListOf(ANYTHING) if isinstance(call.extra, Select) and not leads_to_one(call.extra) else ANYTHING
         case "default":
             joined = either(replace(kinds[0], optional=False), kinds[1])
             return joined if joined is not None else ANYTHING
@@ -52,7 +48,7 @@ def result_of(call: Call, kinds: tuple[Type, ...], item: Type | None) -> Type:
             return YES_NO
         case _:
             kind = YES_NO
-    return replace(kind, optional=missing)
+    return replace(kind, optional=True) if missing else kind
 
 
 def _not_negative(kind: Type | None) -> bool:

@@ -66,9 +66,7 @@ def closure(term: Term, text: str) -> Closure:
                 closure(term.right, text),
                 text[term.start : term.end],
             )
-            return lambda lookup, search: named(
-                calculate(operator, left(lookup, search), right(lookup, search)), where
-            )
+            return lambda lookup, search: named(calculate(operator, left(lookup, search), right(lookup, search)), where)
         case Pick():
             return _pick(term, text)
         case Call():
@@ -191,16 +189,12 @@ def _compare(term: Compare, text: str) -> Closure:
     first = term.operators[0]
     if len(term.operators) == 1:
         left, right = runs
-        return lambda lookup, search: named(
-            compare(first, left(lookup, search), right(lookup, search)), where
-        )
+        return lambda lookup, search: named(compare(first, left(lookup, search), right(lookup, search)), where)
     second = term.operators[1]
 
     def run(lookup: Lookup, search: Search) -> object:
         low, middle, high = (part(lookup, search) for part in runs)
-        return joined(
-            "and", [named(compare(first, low, middle), where), named(compare(second, middle, high), where)]
-        )
+        return joined("and", [named(compare(first, low, middle), where), named(compare(second, middle, high), where)])
 
     return run
 

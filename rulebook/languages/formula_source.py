@@ -6,7 +6,7 @@ import re
 from rulebook.languages.faults import Fault, LanguageError
 from rulebook.languages.formula_literals import VEIL, Quoted, outward, read_quoted, veiled
 from rulebook.languages.formula_mistakes import faults_in
-from rulebook.languages.formula_tokens import tokens_of
+from rulebook.languages.formula_tokens import stuck_together, tokens_of
 
 
 class Source:
@@ -81,25 +81,17 @@ class Source:
         """Comments, and a word that follows a number at once, mean something to Python that nobody meant."""
         if "\\" in self.text and VEIL.search(self.text):
             raise ValueError("characters of the private use area")
-        if "#" not in self.text and not _STUCK_TOGETHER.search(self.text):
-            return
-        tokens = tokens_of(self.text)
-        for token, following in zip(tokens, [*tokens[1:], None], strict=True):
-            if token.text == "#":
-                words = {"what": "A comment", "hint": " Put it on a line of its own, outside the expression."}
-                raise self.outward((Fault("RB411", words, token.start, len(self.text)),))
-            if (
-                token.kind == "number"
-                and following
-                and following.kind == "word"
-                and following.start == token.end
-            ):
-                words = {"expected": f"I expected a space or an operator after `{token.text}`"}
-                raise self.outward((Fault("RB401", words, following.start, following.end),))
+        number = stuck_together(self.text)
+        if number is not None:
+            words = {"expected": f"I expected a space or an operator after `{number.text}`"}
+            raise self.outward((Fault("RB401", words, number.start, number.end),))
+        comment = "#" in self.text and next((token for token in tokens_of(self.text) if token.text == "#"), None)
+        if comment:
+            words = {"what": "A comment", "hint": " Put it on a line of its own, outside the expression."}
+            raise self.outward((Fault("RB411", words, comment.start, len(self.text)),))
 
 
 _SPACES = re.compile(r"[^\S ]")
-_STUCK_TOGETHER = re.compile(r"[0-9.][^\W\d]")
 
 
 def _columns(prepared: str) -> list[int]:

@@ -96,10 +96,10 @@ class _Reader(Reading):
 
     def field(self, node: ast.Attribute | ast.Subscript, depth: int) -> Term:
         key = self._key(node)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            return self.refuse(node, *refusal(node.slice))
         if key is None:
-            return self.refuse(
-                node, "Picking an item by its position", " Write `path('$.messages[-1].text')`."
-            )
+            return self.refuse(node, "Picking an item by its position", " Write `path('$.messages[-1].text')`.")
         before, end = node.value, self.source.span(node)[1]
         if isinstance(before, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
             inner = self.term(before, depth - 1)
@@ -129,6 +129,10 @@ class _Reader(Reading):
         parts = tuple(self.term(part, depth) for part in node.values)
         return Joined("and" if isinstance(node.op, ast.And) else "or", parts, *self.source.span(node))
 
+    def pair(self, node: ast.Tuple, _depth: int) -> Term:
+        self._foreign.append(node)
+        return Literal(None, *self.source.span(node))
+
     def unary(self, node: ast.UnaryOp, depth: int) -> Term:
         part = self.term(node.operand, depth)
         if isinstance(node.op, ast.Not):
@@ -154,9 +158,7 @@ class _Reader(Reading):
         if any(isinstance(operator, (ast.Is, ast.IsNot)) for operator in node.ops):
             return self._identity(node)
         operators = tuple(_COMPARISONS[type(operator)] for operator in node.ops)
-        chain = all(sign in ("<", "<=") for sign in operators) or all(
-            sign in (">", ">=") for sign in operators
-        )
+        chain = all(sign in ("<", "<=") for sign in operators) or all(sign in (">", ">=") for sign in operators)
         if len(operators) > 2 or (len(operators) == 2 and not chain):
             return self.refuse(node, "This chain of comparisons", " Join two comparisons with `and`.")
         left = self.term(node.left, depth)
@@ -187,6 +189,8 @@ class _Reader(Reading):
         return None
 
     def _text(self, node: ast.Constant, start: int, end: int) -> Term:
+        if end - start == len(str(node.value)) + 2 and not self.source.rewritten:
+            return Literal(str(node.value), start, end)
         found = self.source.quoted(node)
         if not self.source.is_one_text(node, found):
             return self.refuse(node, "Two texts side by side", " Put a comma between them.")
@@ -207,9 +211,7 @@ class _Reader(Reading):
         if isinstance(where, ast.Constant) and isinstance(where.value, str):
             written_text = self.source.slice(where)
             mended = self.source.mended(*self.source.span(where), f"[{written_text}]")
-            return self.refuse(
-                where, "`in` before a single text", f" Write `in [{written_text}]`, or `==`.", mended
-            )
+            return self.refuse(where, "`in` before a single text", f" Write `in [{written_text}]`, or `==`.", mended)
         del node
         return self.term(where, depth)
 
@@ -230,9 +232,7 @@ def _written(term: Term) -> Literal | None:
     match term:
         case Literal():
             return term
-        case Negative(part=Literal(value=int() | float() as value), start=start, end=end) if (
-            value is not True
-        ):
+        case Negative(part=Literal(value=int() | float() as value), start=start, end=end) if value is not True:
             return Literal(-value, start, end)
         case _:
             return None
@@ -263,6 +263,7 @@ _READERS: dict[type[ast.expr], Callable[[_Reader, Any, int], Term]] = {
     ast.Attribute: _Reader.field,
     ast.Subscript: _Reader.field,
     ast.Constant: _Reader.constant,
+    ast.Tuple: _Reader.pair,
     ast.BoolOp: _Reader.joined,
     ast.UnaryOp: _Reader.unary,
     ast.BinOp: _Reader.binary,

@@ -165,9 +165,7 @@ def walk(term: Term) -> Iterator[Term]:
 def names_of(term: Term) -> frozenset[str]:
     """The top-level names that it reads."""
     found = {part.keys[0] for part in walk(term) if isinstance(part, Read) and part.base is None}
-    found |= {
-        part.extra.root for part in walk(term) if isinstance(part, Call) and isinstance(part.extra, Select)
-    }
+    found |= {part.extra.root for part in walk(term) if isinstance(part, Call) and isinstance(part.extra, Select)}
     return frozenset(found - {""})
 
 

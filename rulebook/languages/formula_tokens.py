@@ -55,6 +55,17 @@ def stuck(tokens: Sequence[Token], length: int) -> tuple[str, int, int]:
     return "I can't read this", tokens[0].start, tokens[-1].end
 
 
+def stuck_together(text: str) -> Token | None:
+    """A number that a word follows at once, as in `1or`: Python reads it with a warning, and nobody means it."""
+    if _STUCK_TOGETHER.search(text):
+        tokens = tokens_of(text)
+        for token, following in zip(tokens, tokens[1:], strict=False):
+            if token.kind == "number" and following.kind == "word" and following.start == token.end:
+                return token
+    return None
+
+
+_STUCK_TOGETHER = re.compile(r"[0-9._][^\W\d]")
 _PIECE = re.compile(
     r"""
     (?P<text>[rRuUbBfF]{0,2}(?:'''.*?'''|\"\"\".*?\"\"\"|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"))
@@ -65,9 +76,7 @@ _PIECE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_OPERATORS = frozenset(
-    ("+", "-", "*", "/", "<", "<=", ">", ">=", "==", "!=", "and", "or", "in", "if", "else", "is")
-)
+_OPERATORS = frozenset(("+", "-", "*", "/", "<", "<=", ">", ">=", "==", "!=", "and", "or", "in", "if", "else", "is"))
 _CLOSING = {")": "(", "]": "["}
 
 
@@ -75,9 +84,7 @@ def _wants_value(previous: Token) -> bool:
     return not (previous.is_value or previous.text in _CLOSING)
 
 
-def _surprise(
-    previous: Token | None, token: Token, following: Token | None, open_at: Sequence[Token]
-) -> str | None:
+def _surprise(previous: Token | None, token: Token, following: Token | None, open_at: Sequence[Token]) -> str | None:
     wants_value = previous is None or _wants_value(previous)
     if token.kind == "odd" and token.text[0] in "'\"":
         return f"this `{token.text[0]}` is never closed"

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Literal as OneOf
 from typing import NamedTuple, assert_never
 
-from rulebook.languages.faults import Fault
+from rulebook.languages.faults import Fault, LanguageError
 from rulebook.languages.formula_advice import (
     Lack,
     Text,
@@ -12,6 +12,7 @@ from rulebook.languages.formula_advice import (
     hyphenated,
     missing_faults,
     never_that_word,
+    not_nothing,
     not_wanted,
     unknown_field,
     unlike,
@@ -35,7 +36,7 @@ from rulebook.languages.formula_kinds import (
 from rulebook.languages.formula_literals import outward
 from rulebook.languages.formula_results import result_of, unfit_argument
 from rulebook.languages.formula_run import PARAMS
-from rulebook.languages.formula_syntax import Parsed
+from rulebook.languages.formula_syntax import Parsed, parsed
 from rulebook.languages.formula_terms import (
     Calculate,
     Call,
@@ -54,6 +55,7 @@ from rulebook.languages.pattern import Pattern
 from rulebook.languages.select import Select
 from rulebook.languages.types import (
     ANYTHING,
+    NOTHING,
     NUMBER,
     YES_NO,
     ListOf,
@@ -66,13 +68,11 @@ from rulebook.languages.types import (
 )
 
 
-def faults_of(
-    form: Parsed, scope: Scope, wanted: OneOf["yes or no", "number", "anything"]
-) -> tuple[Fault, ...]:
+def faults_of(form: Parsed, scope: Scope, wanted: OneOf["yes or no", "number", "anything"]) -> tuple[Fault, ...]:
     """Everything wrong with an expression whose value must be `wanted`, in the order of the text."""
     checker = _Checker(Text(form.text), RecordOf(scope.place, scope.names), [])
     checker.whole(form.root, wanted)
-    return tuple(sorted(checker.faults, key=lambda fault: fault.start))
+    return tuple(sorted(map(_sound, checker.faults), key=lambda fault: fault.start))
 
 
 class _Found(NamedTuple):
@@ -106,7 +106,8 @@ class _Checker:
         around, under = self._lacks, self._under
         self._lacks, self._under = [], ""
         found = self._find(term)
-        self.faults += missing_faults(self._text, term, self._lacks, under)
+        if self._lacks:
+            self.faults += missing_faults(self._text, term, self._lacks, under)
         self._lacks, self._under = around, under
         if not is_kind(found.kind, "yes or no"):
             self.faults.append(not_wanted(self._text, term, found.kind, "yes or no"))
@@ -125,7 +126,7 @@ class _Checker:
                 return _Found(self._read(term))
             case Not():
                 self._under = "not"
-                return _Found(replace(YES_NO, optional=self._condition(term.part).optional))
+                return _Found(_yes_no(self._condition(term.part).optional))
             case Negative():
                 return _Found(negated(plain_number(self._number(term, term.part))))
             case Joined():
@@ -167,15 +168,15 @@ class _Checker:
 
     def _joined(self, term: Joined) -> Type:
         known, record = self._known, self._record
-        told = {part: known_when(part, term.word == "and") for part in term.parts}
+        told = known.union(*(known_when(part, term.word == "and") for part in term.parts))
         left, by = narrowed(term.parts, record) if term.word == "and" else (record, None)
         optional = False
         for part in term.parts:
-            self._known = known.union(*told.values())
+            self._known = told
             self._record, self._under = (record if part is by else left), term.word
             optional = self._condition(part).optional or optional
         self._known, self._record, self._under = known, record, ""
-        return replace(YES_NO, optional=optional)
+        return _yes_no(optional)
 
     def _pick(self, term: Pick) -> Type:
         known = self._known
@@ -207,9 +208,7 @@ class _Checker:
                 return ANYTHING
         left, right = self._find(term.left).kind, self._find(term.right).kind
         if not (is_kind(left, "number") and is_kind(right, "number")):
-            self.faults.append(
-                unlike(term, "calculates", left, right, "`+`, `-`, `*` and `/` work on numbers")
-            )
+            self.faults.append(unlike(term, "calculates", left, right, "`+`, `-`, `*` and `/` work on numbers"))
             return NUMBER
         return calculated(term.operator, plain_number(left), plain_number(right))
 
@@ -230,14 +229,17 @@ class _Checker:
                 truths.append(None if why else always_ordered(operator, one, other))
         optional = any(kind.optional for kind in kinds)
         truth = False if False in truths else True if all(truths) else None
-        return _Found(replace(YES_NO, optional=optional), None if optional else truth)
+        return _Found(_yes_no(optional), None if optional else truth)
 
-    def _equal(
-        self, term: Compare, operator: str, left: Term, right: Term, one: Type, other: Type
-    ) -> bool | None:
+    def _equal(self, term: Compare, operator: str, left: Term, right: Term, one: Type, other: Type) -> bool | None:
         why = cannot_equal(one, other)
         if why is not None:
-            self.faults.append(unlike(term, "compares", one, other, why))
+            self._lacks_within(term)
+            self.faults.append(
+                not_nothing(self._text, term, one, other, why)
+                if NOTHING in (one, other)
+                else unlike(term, "compares", one, other, why)
+            )
             return None
         if not isinstance(one, Scalar) or not isinstance(other, Scalar) or one.name != other.name:
             return None
@@ -249,11 +251,15 @@ class _Checker:
                 self.faults.append(never_that_word(self._text, side, literal, kind.choices))
                 return None
             if written and isinstance(literal, Literal) and _is_decimal(literal):
-                lacks = [lack for lack in self._lacks if term.start <= lack.start < term.end]
-                self._lacks = [lack for lack in self._lacks if lack not in lacks]
-                self.faults.append(exact_decimal(self._text, term, lacks))
+                self.faults.append(exact_decimal(self._text, term, self._lacks_within(term)))
                 return None
         return same if operator == "==" or same is None else not same
+
+    def _lacks_within(self, term: Term) -> list[Lack]:
+        """Take what may be missing in `term` out of what is still to be said."""
+        lacks = [lack for lack in self._lacks if term.start <= lack.start < term.end]
+        self._lacks = [lack for lack in self._lacks if lack not in lacks]
+        return lacks
 
     def _within(self, left: Term, right: Term, one: Type, other: Type) -> None:
         if isinstance(right, Choices):
@@ -336,6 +342,21 @@ class _Checker:
         return item
 
 
+def _sound(fault: Fault) -> Fault:
+    """The fault without its mended text, where that would be too long or too deep to be read."""
+    if fault.mended is None:
+        return fault
+    try:
+        parsed(fault.mended)
+    except LanguageError:
+        return replace(fault, mended=None, safe=False)
+    return fault
+
+
+def _yes_no(optional: bool) -> Scalar:
+    return _PERHAPS if optional else YES_NO
+
+
 def _field(kind: Type, key: str) -> Type | None:
     match kind:
         case RecordOf():
@@ -350,6 +371,9 @@ def _end_of(kind: Type, keys: tuple[str, ...]) -> Type:
     for key in keys:
         kind = _field(kind, key) or ANYTHING
     return kind
+
+
+_PERHAPS = Scalar("yes or no", optional=True)
 
 
 def _is_decimal(literal: Literal) -> bool:

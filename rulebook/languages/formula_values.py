@@ -82,9 +82,7 @@ def same(left: object, right: object) -> object:
     kind = _kind(left)
     if kind != _kind(right):
         return False
-    if kind in ("list or mapping", "something else") or (
-        kind == "number" and not (number(left) and number(right))
-    ):
+    if kind in ("list or mapping", "something else") or (kind == "number" and not (number(left) and number(right))):
         return UNFIT
     return left == right
 

@@ -158,8 +158,8 @@ def _endless(pattern: Pattern) -> Fault:
     for start, end in repeated(pattern.text, verbose="x" in pattern.flags):
         part = pattern.text[start:end]
         try:
-            # What never matches behind the part makes every way through it be tried.
-            cost = cost_of(f"(?:{part})(?!)", flags)
+            # With the text's end demanded behind the part, every way through it is tried.
+            cost = cost_of(f"(?:{part})\\Z", flags)
         except (re.error, OverflowError, RecursionError):
             continue
         if cost.endless:

@@ -9,9 +9,7 @@ from typing import Any
 
 from rulebook.languages.pattern_characters import Alphabet
 from rulebook.languages.pattern_graph import MANY, Graph, TooLarge, graph_of
-
-MAX_PAIRS = 20_000
-"""How many pairs of positions are looked at before nothing is claimed."""
+from rulebook.languages.pattern_tangles import takes_forever, tangle_of
 
 Slowness = str
 """Why a pattern is slow: `side by side`, `leading` or nothing."""
@@ -42,9 +40,8 @@ def cost_of(text: str, flags: int) -> Cost:
     except TooLarge:
         return Cost()
     loops = _loops(graph.follow)
-    tangles = [tangle for loop in loops if (tangle := _tangle(graph, loop)) is not None]
-    # Where a tangled position may also end the search, the first way succeeds and no other is tried.
-    endless = any(tangle and not graph.whole.free & tangle for tangle in tangles)
+    tangles = [tangle for loop in loops if (tangle := tangle_of(graph, loop)) is not None]
+    endless = any(takes_forever(graph, tangle) for tangle in tangles)
     degree = None
     if not tangles and not graph.unclear:
         degree = _starts(graph) + len(loops) - _walled(tree, found_flags, alphabet)
@@ -67,49 +64,6 @@ def _always(graph: Graph) -> bool:
 
 
 _MET_SOMEWHERE = tuple(frozenset({condition}) for condition in ("begin", "line", "end"))
-
-
-def _tangle(graph: Graph, loop: frozenset[int]) -> frozenset[int] | None:
-    """The positions of a loop to which one text leads in two ways, so that each round doubles the work.
-
-    None when there are none; empty when there is too much to look at.
-    """
-    for source in loop:
-        for target, ways in graph.follow[source].items():
-            if ways > 1 and target in loop and graph.masks[target]:
-                return frozenset({source, target})
-    return _two_ways(graph, loop) if len(loop) > 1 else None
-
-
-def _two_ways(graph: Graph, loop: frozenset[int]) -> frozenset[int] | None:
-    before: dict[tuple[int, int], set[tuple[int, int]]] = {}
-    waiting = [(position, position) for position in loop]
-    seen = set(waiting)
-    while waiting:
-        pair = waiting.pop()
-        for following in _pairs_after(graph, loop, pair):
-            before.setdefault(following, set()).add(pair)
-            if following not in seen:
-                seen.add(following)
-                waiting.append(following)
-        if len(seen) > MAX_PAIRS:
-            return frozenset()
-    parted = [pair for pair in seen if pair[0] == pair[1]]
-    back = set(parted)
-    while parted:
-        for pair in before.get(parted.pop(), ()):
-            if pair not in back:
-                back.add(pair)
-                parted.append(pair)
-    return frozenset(position for pair in back if pair[0] != pair[1] for position in pair) or None
-
-
-def _pairs_after(graph: Graph, loop: frozenset[int], pair: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    for one in graph.follow[pair[0]]:
-        if one in loop:
-            for other in graph.follow[pair[1]]:
-                if other in loop and graph.masks[one] & graph.masks[other]:
-                    yield one, other
 
 
 def _slowness(graph: Graph, loops: list[frozenset[int]], alphabet: Alphabet) -> Slowness:

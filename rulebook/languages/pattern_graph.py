@@ -135,7 +135,7 @@ class _Builder:
         return Fragment(
             left.first + right.first if left.empty is not None else left.first,
             left.last + right.last if right.empty is not None else right.last,
-            left.free | right.free if right.empty == frozenset() else right.free,
+            right.free if right.empty is None or "end" in right.empty else left.free | right.free,
             empty,
         )
 

@@ -28,9 +28,7 @@ def read_digest(text: str) -> str:
     if len(text) != 64:
         raise LanguageError(Fault("RB802", {"found": f"{len(text)} characters"}))
     odd = next(character for character in text if character not in "0123456789abcdefABCDEF")
-    raise LanguageError(
-        Fault("RB802", {"found": f"a `{odd}`"}, start=text.index(odd), end=text.index(odd) + 1)
-    )
+    raise LanguageError(Fault("RB802", {"found": f"a `{odd}`"}, start=text.index(odd), end=text.index(odd) + 1))
 
 
 def read_host(text: str) -> str:
@@ -83,17 +81,13 @@ def _validator(read: Callable[[str], str]) -> Callable[[str], str]:
     return validate
 
 
-Sha256 = Annotated[
-    str, AfterValidator(_validator(read_digest)), Field(json_schema_extra={"pattern": "^[0-9a-f]{64}$"})
-]
+Sha256 = Annotated[str, AfterValidator(_validator(read_digest)), Field(json_schema_extra={"pattern": "^[0-9a-f]{64}$"})]
 """A SHA-256 digest in hex."""
 
 HostName = Annotated[str, AfterValidator(_validator(read_host))]
 """The name of a host, or its address."""
 
-Currency = Annotated[
-    str, AfterValidator(_validator(read_currency)), Field(json_schema_extra={"pattern": "^[A-Z]{3}$"})
-]
+Currency = Annotated[str, AfterValidator(_validator(read_currency)), Field(json_schema_extra={"pattern": "^[A-Z]{3}$"})]
 """A currency such as `USD`."""
 
 Named = Annotated[str, Field(min_length=1)]

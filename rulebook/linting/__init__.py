@@ -1,6 +1,6 @@
 """What can be said of a rule file without running it: one module per rule over a file that loads.
 
-A module is named like its code's name and offers `look(loaded, files)`, which notes problems on the readers of `loaded`.
+A module is named like its code's name and offers `look(loaded, files)`, which notes problems on its readers.
 """
 
 from functools import cache

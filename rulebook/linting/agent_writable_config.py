@@ -9,7 +9,7 @@ _MODULES = ("pytest", "unittest", "tox", "nox", "nose2")
 
 
 def look(loaded: Loaded, files: Files) -> None:  # noqa: ARG001
-    """Note every test of a Python test runner that neither says `take` nor stands beside paths that forbid the files."""
+    """Note every test of a Python test runner that has no `take` and no `forbidden_paths` for the files."""
     if not isinstance(loaded.content, Program):
         return
     spec, reader = loaded.content.spec, loaded.readers[loaded.file]

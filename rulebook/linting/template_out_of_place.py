@@ -14,7 +14,7 @@ _WHERE = "`expected`, `equals`, `contains`, `text` and the words of a command"
 
 def look(loaded: Loaded, files: Files) -> None:  # noqa: ARG001
     """Note every `{{ name }}` outside the fields in which templates are live."""
-    if not isinstance(loaded.content, Program | PackSpec):
+    if "{{" not in loaded.text or not isinstance(loaded.content, Program | PackSpec):
         return
     reader = loaded.readers[loaded.file]
     for path in reader.document.styles:

@@ -12,6 +12,8 @@ def look(loaded: Loaded, files: Files) -> None:  # noqa: ARG001
     if not isinstance(loaded.content, Program):
         return
     spec, reader = loaded.content.spec, loaded.readers[loaded.file]
+    if not spec.params and not spec.packs:
+        return
     texts = _texts(spec.document)
     packs = [text for pack in spec.packs for text in _texts(pack.document)]
     for param in spec.params:

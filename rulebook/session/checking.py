@@ -1,4 +1,4 @@
-"""Checking one recorded session against one spec: read, verify, look at the repository, evaluate, and gather findings."""
+"""Checking one recorded session against one spec: read, verify, look at the repository, evaluate, report."""
 
 import os
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ from rulebook.spec.params import param_values
 
 
 def load_program(path: str, ports: Ports) -> Program:
-    """The eval spec at `path`, compiled. Raises RuleFileError with every problem, UsageError for another kind of file."""
+    """The eval spec at `path`, compiled. Raises RuleFileError, and UsageError for another kind of file."""
     loaded = load_rules(path, ports.files)
     if has_errors(loaded.diagnostics):
         raise RuleFileError(loaded.diagnostics)
@@ -79,7 +79,7 @@ def judge(
     base: BaseCommit | None = None,
     skip_tests: bool = False,
 ) -> Judged:
-    """Evaluate every rule over the evidence and gather the findings. `base` None: nobody asked where the session began."""
+    """Evaluate every rule and gather the findings. `base` None: nobody asked where the session began."""
     findings = _implied(evidence.session, base)
     traces: dict[str, Trace] = {}
     skipped: list[str] = []

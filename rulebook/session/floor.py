@@ -19,7 +19,7 @@ from rulebook.session.implied import BaseCommit, began_at, session_ended
 
 
 def floor_of(program: Program, evidence: Evidence, base: BaseCommit, ports: Ports) -> float | None:
-    """The reward of the empty session at the base tree; None where it would take running a command, or cannot be told."""
+    """The empty session's reward at the base tree; None where it would take a command, or cannot be told."""
     if any(_runs_something(item.node) for item in program.items):
         return None
     empty = empty_session(evidence.session.configs)

@@ -67,13 +67,12 @@ class Located:
         """The value at `path`. Raises KeyError when there is none."""
         value = self.data
         for step in path:
-            match value, step:
-                case dict(), str() if step in value:
-                    value = value[step]
-                case list(), int() if 0 <= step < len(value):
-                    value = value[step]
-                case _:
-                    raise KeyError(path)
+            if not isinstance(value, dict if isinstance(step, str) else list):
+                raise KeyError(path)
+            try:
+                value = value[step]
+            except (KeyError, IndexError):
+                raise KeyError(path) from None
         return value
 
 

@@ -1,5 +1,6 @@
 """The kinds that hold rules: how each is written."""
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Literal
 
@@ -23,6 +24,8 @@ from rulebook.spec.rules import (
     RuleSpec,
 )
 from rulebook.spec.validation import below, validate_options
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 ReadRule = Callable[[Reader, Path], RuleSpec | None]
 
@@ -281,12 +284,7 @@ def read_expression(reader: Reader, path: Path) -> Formula | None:
 
 def check_name(reader: Reader, path: Path, name: str) -> bool:
     """Whether a key that names something is a proper name; notes the problem when it is not."""
-    if (
-        name
-        and name[0].isascii()
-        and name[0].islower()
-        and all(c.isascii() and (c.islower() or c.isdigit() or c == "_") for c in name)
-    ):
+    if _NAME.fullmatch(name):
         return True
     plain = "".join(c if c.isascii() and c.isalnum() else "_" for c in name.lower()).strip("_")
     plain = plain if plain[:1].isalpha() else f"rule_{plain}" if plain else ""

@@ -63,11 +63,9 @@ def schema_of(document: Located, reader: Reader) -> str | None:
             guess=guess(str(shown), options, list_up_to=0),
         )
     elif name in PLANNED:
-        reader.add(
-            "RB211",
-            ("schema",),
-            sentence=f"This version of Rulebook doesn't read `{name}` files yet; it reads {', '.join(f'`{s}`' for s in SCHEMAS)}.",
-        )
+        known = ", ".join(f"`{option}`" for option in SCHEMAS)
+        sentence = f"This version of Rulebook doesn't read `{name}` files yet; it reads {known}."
+        reader.add("RB211", ("schema",), sentence=sentence)
     else:
         return name if _version(document, reader) else None
     return None

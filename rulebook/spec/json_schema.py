@@ -1,4 +1,4 @@
-"""JSON Schemas of the rule files, for editors: draft-07, closed objects, and no unions whose messages blame the wrong branch."""
+"""JSON Schemas of the rule files, for editors: draft-07, closed, and without unions that blame the wrong branch."""
 
 import json
 from collections.abc import Mapping

@@ -18,7 +18,7 @@ class Reader:
         self.document = document
         self.problems: list[Diagnostic] = []
 
-    def add(self, code: str, path: Path, span: Span | None = None, **words: object) -> None:
+    def add(self, code: str, path: Path, span: Span | None = None, /, **words: object) -> None:
         """Note a problem at the value of `path`, or at `span` when that is given."""
         self._note(code, path, span or self.document.span(path), words)
 
@@ -26,7 +26,7 @@ class Reader:
         """Note a problem at the value of `path`, its sentence's blanks filled from `words`."""
         self._note(code, path, self.document.span(path), words)
 
-    def add_at_key(self, code: str, path: Path, **words: object) -> None:
+    def add_at_key(self, code: str, path: Path, /, **words: object) -> None:
         """Note a problem at the key that ends `path`."""
         self._note(code, path, self.document.key_span(path), words)
 
@@ -41,7 +41,8 @@ class Reader:
         if fault.mended is not None:
             fix = Fix(fault.mended, (Edit(whole.start, whole.end, quoted(fault.mended, self.document)),), fault.safe)
         end = len(value) if fault.end is None else fault.end
-        self._note(fault.code, path, self.document.within(path, fault.start, end), fault.words, fault.help, fix)
+        place = whole if (fault.start, end) == (0, len(value)) else self.document.within(path, fault.start, end)
+        self._note(fault.code, path, place, fault.words, fault.help, fix)
 
     def mapping(self, path: Path, thing: str) -> Mapping[str, object] | None:
         """The mapping at `path`; None, with the problem noted, when something else stands there."""

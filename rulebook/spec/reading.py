@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from rulebook.checks import Check, foreign_kinds, kind_named, kinds
+from rulebook.checks import Check, foreign_kinds, kind_named, kind_names
 from rulebook.languages.faults import Fault
 from rulebook.languages.fields import Duration
 from rulebook.languages.formula import YesNoFormula
@@ -63,7 +63,7 @@ def read_rule(reader: Reader, path: Path) -> RuleSpec | None:
 
 def all_kinds() -> tuple[str, ...]:
     """Every word that can be the kind of a rule."""
-    return (*COMBINATORS, *kinds())
+    return (*COMBINATORS, *sorted(kind_names()))
 
 
 def _kind_key(reader: Reader, path: Path, value: Mapping[str, object]) -> str | None:

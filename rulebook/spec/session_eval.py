@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from rulebook.checks import Check, kinds
+from rulebook.checks import Check, kind_named, kinds
+from rulebook.checks.tests import Tests
 from rulebook.languages.condition import read_condition
 from rulebook.languages.faults import LanguageError
 from rulebook.languages.fields import Argv, Sha256
@@ -116,19 +117,18 @@ def expectation_kinds() -> dict[str, type[Check]]:
 
 def _expect(reader: Reader) -> tuple[Expectation, ...]:
     value = reader.mapping(("expect",), "expect")
-    known = expectation_kinds()
     found: list[Expectation] = []
     for key in value or {}:
         path: Path = ("expect", key)
         if key == "currency":
             if value is not None and "max_cost" not in value:
                 reader.add_at_key("RB807", path, key="currency", needs="a `max_cost` beside it")
-        elif key not in known:
-            words = (*known, "currency")
+        elif (kind := kind_named(key)) is None or not kind.in_expect:
+            words = (*expectation_kinds(), "currency")
             hint = guess(key, words) or " Other kinds of check go under `checks:`."
             reader.add_at_key("RB201", path, key=key, thing="`expect`", guess=hint)
         else:
-            found += _expectation(reader, known[key], path)
+            found += _expectation(reader, kind, path)
     return tuple(found)
 
 
@@ -136,7 +136,7 @@ def _expectation(reader: Reader, kind: type[Check], path: Path) -> list[Expectat
     value = reader.document.at(path)
     if value is False and kind.short is not None and kind.model_fields[kind.short].annotation is bool:
         return []
-    if kind.each is not None and value in ([], ()) or isinstance(value, EmptyZon):
+    if kind.each is not None and (value == [] or isinstance(value, EmptyZon)):
         return []
     if kind.kind == "max_cost":
         return _max_cost(reader, kind, path)
@@ -174,22 +174,21 @@ def _max_cost(reader: Reader, kind: type[Check], path: Path) -> list[Expectation
 
 def _tests(reader: Reader) -> tuple[Expectation, ...]:
     count = reader.entries(("tests",), "tests")
-    kind = kinds()["tests"]
     found: list[Expectation] = []
     lines: dict[str, int] = {}
     for index in range(count or 0):
         path: Path = ("tests", index)
         if reader.mapping(path, "a test") is None:
             continue
-        body = check_of(reader, kind, reader.document.at(path), path)
+        body = check_of(reader, Tests, reader.document.at(path), path)
         if body is None:
             continue
-        name = kind.item_name(body.check)
+        name = Tests.item_name(body.check)
         if name in lines:
             reader.add("RB301", (*path, "name"), things="tests", name=name, line=lines[name])
             continue
         lines[name] = reader.document.span((*path, "name")).line
-        found.append(Expectation(f"tests[{name}]", _rule(reader, kind, path, body)))
+        found.append(Expectation(f"tests[{name}]", _rule(reader, Tests, path, body)))
     return tuple(found)
 
 

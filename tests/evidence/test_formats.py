@@ -24,7 +24,7 @@ def told(name: str) -> dict[str, Any]:
     """What a file's reading comes to, as far as `expected.yaml` mentions it."""
     transcript = read(FOLDER / name)
     record, expected = record_of(transcript), EXPECTED[name]
-    usage = transcript.usage
+    usage, happened = transcript.usage, Counter(event.kind for event in transcript.events)
     found: dict[str, Any] = {
         "format": transcript.source.format,
         "roles": roles_of(transcript.messages),
@@ -32,6 +32,7 @@ def told(name: str) -> dict[str, Any]:
         "statuses": [call.status for call in record.calls],
         "usage": {key: getattr(usage, key) for key in expected.get("usage", {})},
         "cost": transcript.cost.value,
+        "events": {kind: happened[kind] for kind in expected.get("events", {})},
         "end": transcript.end.reason,
         "turns": record.turns,
         "threads": [thread.id for thread in transcript.threads],
@@ -79,6 +80,33 @@ def test_detects_by_the_first_bytes_alone() -> None:
     assert detect(head).name == "claude_code"
     long = json.dumps({"environment": "main", "trajectory": [{"action": "x" * 70_000}], "history": []})
     assert detect(long.encode()[: 64 * 1024]).name == "swe_agent"
+
+
+def test_what_is_cut_off_hides_nothing_before_it() -> None:
+    messages = [
+        {"role": "user", "content": "Dig."},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "dig", "input": {}}]},
+        {"role": "user", "content": "x" * 70_000},
+    ]
+    with pytest.raises(UnknownFormat, match="look like Anthropic's"):
+        detect(json.dumps(messages).encode()[: 64 * 1024])
+    assert detect(json.dumps([messages[0], messages[2]]).encode()[: 64 * 1024]).name == "openai_chat"
+
+
+def test_a_torn_first_line_hides_no_session(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(b'{"type":"user","mess\n' + (OWN / "claude_code/session.jsonl").read_bytes())
+    assert [warning.code for warning in read(path).warnings][0] == "bad_line"
+
+
+def test_half_a_character_and_deep_nesting_are_mended_or_refused(tmp_path: Path) -> None:
+    path = tmp_path / "chat.json"
+    call = {"function": {"name": "f", "arguments": "[" * 300 + "]" * 300}}
+    reply = {"role": "assistant", "content": "cut \ud83d", "reasoning_content": "Hm.", "tool_calls": [call]}
+    path.write_text(json.dumps([reply]), encoding="utf-8")
+    message = read(path).messages[0]
+    assert (message.text, message.reasoning) == ("cut \ufffd", "Hm.")
+    assert "nested too deeply" in (message.tool_calls[0].args_error or "")
 
 
 def test_a_format_can_be_named() -> None:

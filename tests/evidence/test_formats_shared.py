@@ -212,6 +212,4 @@ def test_no_other_real_session_is_taken_for_one_of_ours() -> None:
 
 
 def _is_other(path: Path) -> bool:
-    return (
-        path.parent.name not in (*FOLDERS, "openai_chat") or f"{path.parent.name}/{path.name}" in NOT_SESSIONS
-    )
+    return path.parent.name not in (*FOLDERS, "openai_chat") or f"{path.parent.name}/{path.name}" in NOT_SESSIONS

@@ -1,6 +1,6 @@
 """Foreign session formats: one module each that holds a `FORMAT`, found by discovery; the others are parts.
 
-What a format's module needs of its neighbours it imports from them, never from here.
+What they share stands in `session_files`; no format imports anything from here.
 """
 
 from collections.abc import Mapping
@@ -9,9 +9,9 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from rulebook.errors import UnknownFormat, UsageError
-from rulebook.evidence.formats.known import lookalike
-from rulebook.evidence.formats.sample import SAMPLE_BYTES, Sample, sample_of
-from rulebook.evidence.formats.shape import Format, SessionFile
+from rulebook.evidence.session_files.known import lookalike
+from rulebook.evidence.session_files.sample import SAMPLE_BYTES, Sample, sample_of
+from rulebook.evidence.session_files.shape import Format, SessionFile
 from rulebook.evidence.transcript import Transcript
 from rulebook.ports import Files
 from rulebook.spelling import guess, listed

@@ -11,8 +11,8 @@ from rulebook.evidence.formats.chat_messages import (
     text_of,
     usage_of,
 )
-from rulebook.evidence.formats.pairing import warn
-from rulebook.evidence.formats.values import count, mapping, parsed, sequence, word, written
+from rulebook.evidence.session_files.pairing import warn
+from rulebook.evidence.session_files.values import count, mapping, parsed, sequence, word, written
 from rulebook.evidence.transcript import Message, SideEvent, Thread, Transcript
 
 
@@ -34,10 +34,7 @@ class Exchange:
 
 def exchanges_of(root: object) -> list[Exchange]:
     """The recorded exchanges, in order."""
-    return [
-        _exchange(index, mapping(entry))
-        for index, entry in enumerate(sequence(mapping(root).get("interactions")))
-    ]
+    return [_exchange(index, mapping(entry)) for index, entry in enumerate(sequence(mapping(root).get("interactions")))]
 
 
 def stitch(transcript: Transcript, exchanges: list[Exchange]) -> Exchange | None:
@@ -67,9 +64,7 @@ def stitch(transcript: Transcript, exchanges: list[Exchange]) -> Exchange | None
     main = max(chains, key=lambda chain: len(chain[-1].messages or ()))
     transcript.messages = _conversation(transcript, main)
     others = [chain for chain in chains if chain is not main]
-    transcript.threads = [
-        Thread(f"exchange-{chain[0].index}", _conversation(transcript, chain)) for chain in others
-    ]
+    transcript.threads = [Thread(f"exchange-{chain[0].index}", _conversation(transcript, chain)) for chain in others]
     return main[-1]
 
 
@@ -105,9 +100,7 @@ def _body(side: Mapping[str, object]) -> Mapping[str, object]:
 
 def _goes_on(earlier: Exchange, later: Exchange) -> bool:
     before, after = earlier.messages or [], later.messages or []
-    return len(before) <= len(after) and all(
-        _likeness(a) == _likeness(b) for a, b in zip(before, after, strict=False)
-    )
+    return len(before) <= len(after) and all(_likeness(a) == _likeness(b) for a, b in zip(before, after, strict=False))
 
 
 def _likeness(message: Mapping[str, object]) -> tuple[str, str, str]:
@@ -137,9 +130,7 @@ def _conversation(transcript: Transcript, chain: list[Exchange]) -> list[Message
             continue
         if exchange.reply:
             _enrich(answered, exchange)
-        elif not any(
-            other.reply and len(other.messages or []) == len(exchange.messages or []) for other in chain
-        ):
+        elif not any(other.reply and len(other.messages or []) == len(exchange.messages or []) for other in chain):
             _mark_not_run(answered, messages)
     return messages
 
@@ -166,9 +157,7 @@ def _enrich(message: Message, exchange: Exchange) -> None:
 
 def _note(transcript: Transcript, exchange: Exchange) -> None:
     """Note what is no message: the tools that were offered, and an error instead of a reply."""
-    tools = [
-        mapping(mapping(tool).get("function")).get("name") for tool in sequence(exchange.request.get("tools"))
-    ]
+    tools = [mapping(mapping(tool).get("function")).get("name") for tool in sequence(exchange.request.get("tools"))]
     names = [name for name in tools if isinstance(name, str)]
     if names:
         transcript.events.append(SideEvent("tools", {"names": names}, src=exchange.index))

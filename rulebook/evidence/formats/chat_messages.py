@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from rulebook.evidence.formats.values import count, joined, mapping, parsed, sequence, word, written
+from rulebook.evidence.session_files.values import count, joined, mapping, parsed, sequence, word, written
 from rulebook.evidence.transcript import Message, Role, ToolCall, ToolResult, Usage
 
 _ROLES: dict[str, Role] = {

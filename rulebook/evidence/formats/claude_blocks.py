@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rulebook.evidence.formats.values import amount, count, joined, mapping, sequence, word, written
+from rulebook.evidence.session_files.values import amount, count, joined, mapping, sequence, word, written
 from rulebook.evidence.transcript import ToolCall, ToolResult, Usage
 
 INTERRUPTED = "[Request interrupted by user"
@@ -81,11 +81,7 @@ def result_of(block: Mapping[str, object], record: Mapping[str, object]) -> Tool
     `is_error` left out means no error. Source: Anthropic Messages API.
     """
     server = mapping(block.get("content")) if block.get("type") != "tool_result" else {}
-    text = (
-        _result_text(block.get("content"))
-        if block.get("type") == "tool_result"
-        else written(block.get("content"))
-    )
+    text = _result_text(block.get("content")) if block.get("type") == "tool_result" else written(block.get("content"))
     copy = mapping(record.get("toolUseResult"))
     failed = block.get("is_error") is True or str(server.get("type", "")).endswith("_error")
     exit_code = _EXIT_CODE.match(text) if failed else None

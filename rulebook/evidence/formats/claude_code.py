@@ -12,16 +12,14 @@ from rulebook.evidence.formats.claude_blocks import usage_of
 from rulebook.evidence.formats.claude_end import end_of
 from rulebook.evidence.formats.claude_records import Reading
 from rulebook.evidence.formats.claude_threads import link
-from rulebook.evidence.formats.pairing import all_messages, finish, summed, warn
-from rulebook.evidence.formats.sample import Sample
-from rulebook.evidence.formats.shape import Fit, Format, SessionFile
-from rulebook.evidence.formats.values import amount, decoded, sequence
+from rulebook.evidence.session_files.pairing import all_messages, finish, summed, warn
+from rulebook.evidence.session_files.sample import Sample
+from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
+from rulebook.evidence.session_files.values import amount, decoded, sequence
 from rulebook.evidence.transcript import Cost, Transcript, Usage
 
 _AGENT_ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
-_OWN_TYPES = frozenset(
-    ("user", "assistant", "system", "summary", "file-history-snapshot", "permission-mode", "mode")
-)
+_OWN_TYPES = frozenset(("user", "assistant", "system", "summary", "file-history-snapshot", "permission-mode", "mode"))
 
 
 def _fits(sample: Sample) -> Fit:
@@ -36,9 +34,7 @@ def _fits(sample: Sample) -> Fit:
 def _is_own(record: Mapping[str, object]) -> bool:
     named = "sessionId" in record or "session_id" in record
     return (
-        named
-        and record.get("type") in _OWN_TYPES
-        and ("uuid" in record or "subtype" in record or _is_message(record))
+        named and record.get("type") in _OWN_TYPES and ("uuid" in record or "subtype" in record or _is_message(record))
     )
 
 
@@ -57,9 +53,7 @@ def _read(file: SessionFile) -> Transcript:
         _take_lines(file, reading)
     transcript.source.sha256 = file.sha256
     if not reading.understood:
-        raise UnknownFormat(
-            f"`{file.path}` cannot be read as {FORMAT.title}: it has no `user` or `assistant` record"
-        )
+        raise UnknownFormat(f"`{file.path}` cannot be read as {FORMAT.title}: it has no `user` or `assistant` record")
     _take_subagents(file, reading)
     reading.threads.split_branches()
     transcript.messages = reading.threads.main.messages
@@ -97,9 +91,7 @@ def _take_subagents(file: SessionFile, reading: Reading) -> None:
         if agent in reading.threads.others:
             continue
         places = (f"{path.stem}/subagents/agent-{agent}.jsonl", f"agent-{agent}.jsonl")
-        found = next(
-            (place for place in places if _AGENT_ID.fullmatch(agent) and _is_file(file, place)), None
-        )
+        found = next((place for place in places if _AGENT_ID.fullmatch(agent) and _is_file(file, place)), None)
         if found is None:
             warn(
                 reading.transcript,
@@ -161,9 +153,7 @@ FORMAT = Format(
     title="a Claude Code session file",
     expects="lines of JSON, or one JSON list, of `type: user` and `type: assistant` records with a `message`",
     kinds=frozenset(("lines", "list", "object")),
-    carries=frozenset(
-        ("messages", "tool_calls", "results", "end", "usage", "cost", "time", "events", "subagents")
-    ),
+    carries=frozenset(("messages", "tool_calls", "results", "end", "usage", "cost", "time", "events", "subagents")),
     fits=_fits,
     read=_read,
 )

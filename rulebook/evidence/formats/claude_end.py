@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rulebook.evidence.formats.claude_blocks import INTERRUPTED
-from rulebook.evidence.formats.values import word
+from rulebook.evidence.session_files.values import word
 from rulebook.evidence.transcript import End, EndReason, Message
 
 _STOPS: dict[str, EndReason] = {
@@ -48,9 +48,7 @@ def _of_result(result: Mapping[str, object], messages: list[Message], closing: C
     if result.get("is_error") is True and subtype in (None, "success"):
         return End("errored", detail, raw)
     if subtype is not None:
-        return End(
-            _RESULTS.get(subtype, "errored" if subtype.startswith("error") else "unknown"), detail, raw
-        )
+        return End(_RESULTS.get(subtype, "errored" if subtype.startswith("error") else "unknown"), detail, raw)
     return End(_of_messages(messages, closing).reason, detail, raw)
 
 

@@ -13,8 +13,8 @@ from rulebook.evidence.formats.claude_blocks import (
 )
 from rulebook.evidence.formats.claude_end import Closing
 from rulebook.evidence.formats.claude_threads import Conversation, Threads
-from rulebook.evidence.formats.pairing import warn
-from rulebook.evidence.formats.values import brief, iso_ms, joined, mapping, sequence, word
+from rulebook.evidence.session_files.pairing import warn
+from rulebook.evidence.session_files.values import brief, iso_ms, joined, mapping, sequence, word
 from rulebook.evidence.transcript import Message, SideEvent, Transcript, Usage
 
 _ENVELOPE = frozenset(
@@ -56,9 +56,7 @@ class Reading:
             self._note_session(value, agent)
             self._message(where, value, message, thread)
         elif kind in ("user", "assistant") or not isinstance(kind, str):
-            what = (
-                f"a `{kind}` record without a message" if isinstance(kind, str) else "a record without a type"
-            )
+            what = f"a `{kind}` record without a message" if isinstance(kind, str) else "a record without a type"
             warn(self.transcript, "unknown_record", where, what)
         else:
             self._note_session(value, agent)
@@ -91,9 +89,7 @@ class Reading:
             return
         parts = parts_of(message.get("content"))
         if not parts.known:
-            warn(
-                self.transcript, "unknown_record", where, f"a `{record.get('type')}` message without content"
-            )
+            warn(self.transcript, "unknown_record", where, f"a `{record.get('type')}` message without content")
         elif record.get("type") == "assistant":
             self._assistant(where, record, message, parts, thread)
         else:
@@ -153,9 +149,7 @@ class Reading:
             self.spent[key] = usage
         message.usage = self.spent[key]
 
-    def _user(
-        self, where: int | None, record: Mapping[str, object], parts: Parts, thread: str | None
-    ) -> None:
+    def _user(self, where: int | None, record: Mapping[str, object], parts: Parts, thread: str | None) -> None:
         talk = self.threads.conversation(thread)
         self._results(where, record, parts, talk)
         for reminder in parts.reminders:
@@ -181,9 +175,7 @@ class Reading:
         if thread is None and not message.injected:
             self.closing.trouble = None
 
-    def _results(
-        self, where: int | None, record: Mapping[str, object], parts: Parts, talk: Conversation
-    ) -> None:
+    def _results(self, where: int | None, record: Mapping[str, object], parts: Parts, talk: Conversation) -> None:
         for block in parts.results:
             result = result_of(block, record)
             message = Message(
@@ -214,9 +206,7 @@ class Reading:
             self.closing.trouble_text = (word(record.get("content")) or subtype)[:500]
         self._note(kind, where, record, data)
 
-    def _note(
-        self, kind: str, where: int | None, record: Mapping[str, object], data: Mapping[str, object]
-    ) -> None:
+    def _note(self, kind: str, where: int | None, record: Mapping[str, object], data: Mapping[str, object]) -> None:
         self.transcript.events.append(SideEvent(kind, data, iso_ms(record.get("timestamp")), where))
 
 

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rulebook.evidence.formats.values import word
+from rulebook.evidence.session_files.values import word
 from rulebook.evidence.transcript import Message, Thread
 
 
@@ -48,12 +48,7 @@ class Threads:
             self._parents[uuid] = parent
         thread = agent or word(record.get("parent_tool_use_id"))
         if thread is None and record.get("isSidechain") is True:
-            thread = (
-                word(record.get("agentId"))
-                or self._thread_of.get(parent or "")
-                or uuid
-                or f"sidechain-{where}"
-            )
+            thread = word(record.get("agentId")) or self._thread_of.get(parent or "") or uuid or f"sidechain-{where}"
         if uuid is not None and thread is not None:
             self._thread_of[uuid] = thread
         return thread
@@ -87,13 +82,7 @@ class Threads:
         uses = Counter(self.main.uuids)
         rivals: dict[str, list[str]] = defaultdict(list)
         for message, uuid in zip(self.main.messages, self.main.uuids, strict=True):
-            if (
-                uuid is None
-                or message.role != "user"
-                or message.injected
-                or uses[uuid] > 1
-                or uuid in self._repeated
-            ):
+            if uuid is None or message.role != "user" or message.injected or uses[uuid] > 1 or uuid in self._repeated:
                 continue
             parent = self._parents.get(uuid)
             if parent in self._parents and parent not in self._repeated and parent is not None:
@@ -114,9 +103,7 @@ def link(main: list[Message], threads: list[Thread], agents: list[tuple[str, Mes
 
     By the agent's id in the call's result, by the call's own id, or by the prompt that it was given.
     """
-    by_agent = {
-        agent: result.tool_result.call_id for agent, result in agents if result.tool_result is not None
-    }
+    by_agent = {agent: result.tool_result.call_id for agent, result in agents if result.tool_result is not None}
     calls = {call.id: call for message in main for call in message.tool_calls}
     for thread in threads:
         thread.parent_call_id = by_agent.get(thread.id) or (thread.id if thread.id in calls else None)

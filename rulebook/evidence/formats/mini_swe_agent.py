@@ -8,10 +8,10 @@ from collections.abc import Mapping
 
 from rulebook.errors import UnknownFormat
 from rulebook.evidence.formats.chat_messages import calls_of, has_role, reasoning_of, text_of, usage_of
-from rulebook.evidence.formats.pairing import finish, summed, warn
-from rulebook.evidence.formats.sample import Sample
-from rulebook.evidence.formats.shape import Fit, Format, SessionFile
-from rulebook.evidence.formats.values import amount, count, mapping, seconds_ms, sequence, word
+from rulebook.evidence.session_files.pairing import finish, summed, warn
+from rulebook.evidence.session_files.sample import Sample
+from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
+from rulebook.evidence.session_files.values import amount, count, mapping, seconds_ms, sequence, word
 from rulebook.evidence.transcript import (
     Cost,
     End,
@@ -44,11 +44,7 @@ def _fits(sample: Sample) -> Fit:
     if "mini_version" in mapping(keys.get("info")):
         return 2
     messages = [mapping(item) for item in sequence(keys.get("messages"))] if keys else sample.entries
-    if (
-        sample.kind == "lines"
-        or not messages
-        or not all(has_role(m) or m.get("role") == "exit" for m in messages)
-    ):
+    if sample.kind == "lines" or not messages or not all(has_role(m) or m.get("role") == "exit" for m in messages):
         return 0
     if any("tool_calls" in message or message.get("role") == "tool" for message in messages):
         return 0
@@ -63,9 +59,7 @@ def _read(file: SessionFile) -> Transcript:
     root = file.json(FORMAT.title)
     items = root if isinstance(root, list) else sequence(mapping(root).get("messages"))
     if not any(has_role(item) for item in items):
-        raise UnknownFormat(
-            f"`{file.path}` cannot be read as {FORMAT.title}: it has no messages with a `role`"
-        )
+        raise UnknownFormat(f"`{file.path}` cannot be read as {FORMAT.title}: it has no messages with a `role`")
     transcript = file.transcript("mini_swe_agent")
     info = mapping(mapping(root).get("info"))
     source = transcript.source
@@ -77,9 +71,7 @@ def _read(file: SessionFile) -> Transcript:
         item = mapping(value)
         if item.get("role") == "exit":
             leaving = mapping(item.get("extra"))
-            transcript.events.append(
-                SideEvent("exit", {"status": str(leaving.get("exit_status", ""))}, src=index)
-            )
+            transcript.events.append(SideEvent("exit", {"status": str(leaving.get("exit_status", ""))}, src=index))
         elif not _take(transcript.messages, item, index):
             warn(transcript, "unknown_record", index, "an item without a known role")
     finish(transcript)
@@ -99,9 +91,7 @@ def _take(messages: list[Message], item: Mapping[str, object], index: int) -> bo
         model = word(mapping(extra.get("response")).get("model"))
         usage = usage_of(mapping(extra.get("response")).get("usage"))
         thought = reasoning_of(item)
-        message = Message(
-            0, "assistant", text, None, thought, calls, at_ms=at_ms, model=model, usage=usage, src=index
-        )
+        message = Message(0, "assistant", text, None, thought, calls, at_ms=at_ms, model=model, usage=usage, src=index)
     elif role in ("user", "tool"):
         message = _answer(item, extra, text, index, messages)
         message.at_ms = at_ms
@@ -144,9 +134,7 @@ def _answer(
         )
     stated = _RETURN_CODE.match(text)
     code = extra.get("returncode")
-    exit_code = (
-        code if isinstance(code, int) and not isinstance(code, bool) else int(stated[1]) if stated else None
-    )
+    exit_code = code if isinstance(code, int) and not isinstance(code, bool) else int(stated[1]) if stated else None
     call_id = word(item.get("tool_call_id")) or (waiting[0] if waiting else None)
     return Message(0, "tool", text, tool_result=ToolResult(call_id, text, exit_code=exit_code), src=index)
 
@@ -161,9 +149,7 @@ def _waiting(before: list[Message]) -> list[str]:
     return []
 
 
-def _spent(
-    transcript: Transcript, items: list[object], info: Mapping[str, object]
-) -> tuple[Usage | None, Cost]:
+def _spent(transcript: Transcript, items: list[object], info: Mapping[str, object]) -> tuple[Usage | None, Cost]:
     stats = mapping(info.get("model_stats"))
     replies = [message for message in transcript.messages if message.role == "assistant"]
     told = [message.usage for message in replies if message.usage is not None]

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from rulebook.errors import UnknownFormat
 from rulebook.evidence.formats.cassette import Exchange, exchanges_of, stitch
 from rulebook.evidence.formats.chat_messages import foreign_part, has_role, message_of, refusal_of, usage_of
-from rulebook.evidence.formats.pairing import all_messages, finish, summed, warn
-from rulebook.evidence.formats.sample import Sample
-from rulebook.evidence.formats.shape import Fit, Format, SessionFile
-from rulebook.evidence.formats.values import decoded, mapping, sequence, word
+from rulebook.evidence.session_files.pairing import all_messages, finish, summed, warn
+from rulebook.evidence.session_files.sample import Sample
+from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
+from rulebook.evidence.session_files.values import decoded, mapping, sequence, word
 from rulebook.evidence.transcript import End, EndReason, SideEvent, Transcript, Usage
 from rulebook.source.plain_yaml import load_plain_yaml
 
@@ -33,9 +33,7 @@ def _fits(sample: Sample) -> Fit:
 
 def _are_messages(items: list[object]) -> bool:
     messages = [mapping(item) for item in items]
-    return bool(messages) and all(
-        has_role(m) and "type" not in m and foreign_part(m) is None for m in messages
-    )
+    return bool(messages) and all(has_role(m) and "type" not in m and foreign_part(m) is None for m in messages)
 
 
 def _read(file: SessionFile) -> Transcript:
@@ -83,9 +81,7 @@ def _read_lines(transcript: Transcript, file: SessionFile) -> Transcript:
             "write each to a file of its own"
         )
     return (
-        _take(transcript, file, rows, {})
-        if not conversations
-        else _read_messages(transcript, file, conversations[0])
+        _take(transcript, file, rows, {}) if not conversations else _read_messages(transcript, file, conversations[0])
     )
 
 
@@ -100,16 +96,13 @@ def _take(
 ) -> Transcript:
     """Fill the transcript from messages with their places; `whole` is the object around them."""
     if not any(has_role(item) for _, item in numbered):
-        raise UnknownFormat(
-            f"`{file.path}` cannot be read as {FORMAT.title}: it has no messages with a `role`"
-        )
+        raise UnknownFormat(f"`{file.path}` cannot be read as {FORMAT.title}: it has no messages with a `role`")
     for where, value in numbered:
         item = mapping(value)
         other = foreign_part(item)
         if other is not None:
             raise UnknownFormat(
-                f"`{file.path}` cannot be read as {FORMAT.title}: "
-                f"message {where} has a part of type `{other}`"
+                f"`{file.path}` cannot be read as {FORMAT.title}: message {where} has a part of type `{other}`"
             )
         message = message_of(item, where)
         if message is None:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from rulebook.errors import UnknownFormat
 from rulebook.evidence.formats.chat_messages import calls_of, text_of
-from rulebook.evidence.formats.pairing import finish, warn
-from rulebook.evidence.formats.sample import Sample
-from rulebook.evidence.formats.shape import Fit, Format, SessionFile
-from rulebook.evidence.formats.values import amount, count, joined, mapping, sequence, word
+from rulebook.evidence.session_files.pairing import finish, warn
+from rulebook.evidence.session_files.sample import Sample
+from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
+from rulebook.evidence.session_files.values import amount, count, joined, mapping, sequence, word
 from rulebook.evidence.transcript import (
     Cost,
     End,
@@ -140,9 +140,7 @@ def _take_steps(transcript: Transcript, steps: list[Mapping[str, object]]) -> No
         text = word(step.get("response")) or word(step.get("thought")) or ""
         transcript.messages.append(Message(0, "assistant", text, tool_calls=calls, src=index))
         if calls and isinstance(step.get("observation"), str):
-            result = ToolResult(
-                calls[0].id, str(step["observation"]), seconds=amount(step.get("execution_time"))
-            )
+            result = ToolResult(calls[0].id, str(step["observation"]), seconds=amount(step.get("execution_time")))
             transcript.messages.append(Message(0, "tool", result.text, tool_result=result, src=index))
 
 
@@ -161,7 +159,7 @@ def _spent(transcript: Transcript, stats: Mapping[str, object]) -> tuple[Usage |
     if not stats:
         return None, Cost()
     sent, received = count(stats.get("tokens_sent")), count(stats.get("tokens_received"))
-    requests, price = count(stats.get("api_calls")) or None, amount(stats.get("instance_cost"))
+    requests, price = count(stats.get("api_calls")) or None, amount(stats.get("instance_cost")) or None
     if not sent and any(message.role == "assistant" for message in transcript.messages):
         warn(transcript, "usage_zero", None, "the statistics count no tokens, and the run has replies")
         sent = received = None

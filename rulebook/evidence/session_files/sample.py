@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from rulebook.evidence.formats.values import mapping, sequence
+from rulebook.evidence.session_files.values import mapping, sequence
 from rulebook.spelling import listed
 
 SAMPLE_BYTES = 64 * 1024
@@ -21,8 +21,8 @@ Kind = Literal["empty", "archive", "object", "list", "lines", "yaml", "text"]
 class Sample:
     """What the head of a file looks like.
 
-    `value` is the one JSON value that it starts, without what was cut off; `records` the JSON objects that
-    stand one a line (empty unless there are several). `text` is the head itself, decoded with replacement.
+    `value` is the one JSON value that it starts, without what was cut off; `records` the JSON objects of `lines`.
+    `text` is the head itself, decoded with replacement.
     """
 
     kind: Kind
@@ -38,13 +38,7 @@ class Sample:
     @property
     def entries(self) -> list[Mapping[str, object]]:
         """The records of whatever kind of list this is: the items of a JSON list, or the lines."""
-        found = (
-            list(self.records)
-            if self.kind == "lines"
-            else sequence(self.value)
-            if self.kind == "list"
-            else []
-        )
+        found = list(self.records) if self.kind == "lines" else sequence(self.value) if self.kind == "list" else []
         return [mapping(entry) for entry in found if isinstance(entry, dict)]
 
     @property
@@ -58,9 +52,7 @@ class Sample:
             case "object":
                 return f"a JSON object{_with_keys(self.keys)}"
             case "list":
-                return (
-                    f"a JSON list of objects{_with_keys(self.entries[0])}" if self.entries else "a JSON list"
-                )
+                return f"a JSON list of objects{_with_keys(self.entries[0])}" if self.entries else "a JSON list"
             case "lines":
                 return f"lines of JSON{_with_keys(self.records[0] if self.records else {})}"
             case "yaml":
@@ -79,26 +71,17 @@ def sample_of(head: bytes) -> Sample:
         return Sample("empty")
     if text.startswith(("interactions:", "---\ninteractions:")) or "\ninteractions:" in text:
         return Sample("yaml", text)
-    records = _records(text)
-    first = body.split("\n", 1)[0]
-    if len(records) > 1 and _whole(first) is not None:
+    lines = [line for line in text.split("\n", _RECORDS)[:_RECORDS] if line.strip(_SPACE)]
+    records = tuple(value for value in map(_whole, lines) if isinstance(value, dict))
+    if len(records) > 1 and 2 * len(records) > len(lines):
         return Sample("lines", text, records=records)
     if body[0] in "{[":
         value, end = _partial(body, 0, _DEPTH)
         more = end is not None and body[end:].strip(_SPACE)
         if value and not more:
             kind: Kind = "object" if isinstance(value, dict) else "list"
-            return Sample(kind, text, value, records if len(records) > 1 else ())
+            return Sample(kind, text, value)
     return Sample("lines", text, records=records) if records else Sample("text", text)
-
-
-def _records(text: str) -> tuple[Mapping[str, object], ...]:
-    found: list[Mapping[str, object]] = []
-    for line in text.split("\n", _RECORDS)[:_RECORDS]:
-        value = _whole(line)
-        if isinstance(value, dict):
-            found.append(value)
-    return tuple(found)
 
 
 def _whole(line: str) -> object:

@@ -80,9 +80,7 @@ def _unique(given: str, taken: set[str], message: Message, warnings: list[Irregu
     return name
 
 
-def _answer(
-    message: Message, waiting: dict[str, tuple[ToolCall, Message]], warnings: list[Irregularity]
-) -> None:
+def _answer(message: Message, waiting: dict[str, tuple[ToolCall, Message]], warnings: list[Irregularity]) -> None:
     """Give a result its call: by id, or, where the format left the id out, the oldest call that waits."""
     result = message.tool_result
     if result is None:

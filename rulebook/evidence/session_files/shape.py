@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rulebook.errors import UnknownFormat
-from rulebook.evidence.formats.sample import Kind, Sample
-from rulebook.evidence.formats.values import decoded
 from rulebook.evidence.record import Fact
+from rulebook.evidence.session_files.sample import Kind, Sample
+from rulebook.evidence.session_files.values import decoded
 from rulebook.evidence.transcript import Source, Transcript
 from rulebook.ports import Files
 
@@ -75,9 +75,7 @@ class SessionFile:
         try:
             return decoded(self.whole())
         except ValueError as error:
-            raise UnknownFormat(
-                f"`{self.path}` cannot be read as {title}: it is not valid JSON ({error})"
-            ) from error
+            raise UnknownFormat(f"`{self.path}` cannot be read as {title}: it is not valid JSON ({error})") from error
 
     def transcript(self, format_name: str, *, lines: bool = False) -> Transcript:
         """An empty transcript that names this file.

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from rulebook.evidence.formats.sample import Sample
-from rulebook.evidence.formats.values import mapping, sequence
+from rulebook.evidence.session_files.sample import Sample
+from rulebook.evidence.session_files.values import mapping, sequence
 
 
 def lookalike(sample: Sample) -> str | None:
@@ -17,11 +17,7 @@ def _first(sample: Sample) -> set[str]:
 
 def _content_types(sample: Sample) -> set[object]:
     messages = sequence(sample.keys.get("messages")) if sample.keys else sample.entries
-    return {
-        mapping(part).get("type")
-        for message in messages
-        for part in sequence(mapping(message).get("content"))
-    }
+    return {mapping(part).get("type") for message in messages for part in sequence(mapping(message).get("content"))}
 
 
 _KNOWN: tuple[tuple[str, Callable[[Sample], bool]], ...] = (

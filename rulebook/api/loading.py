@@ -1,0 +1,112 @@
+"""Loading rules from Python, and evaluating them over what a run left behind."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from rulebook.evidence.bundle import Evidence
+from rulebook.expression.program import Program
+from rulebook.ports import Ports
+from rulebook.report.eval_report import eval_report
+from rulebook.report.findings import Finding
+from rulebook.report.judged import Audit, Judged
+from rulebook.report.rewards import totals
+from rulebook.report.text import render_report
+from rulebook.services.ports import machine_ports
+from rulebook.session.checking import check_session, judge, load_program
+from rulebook.spec.params import param_values
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a session came to under a spec.
+
+    `passed` is true only when nothing failed and nothing was unmeasured. `score` and `reward` lie in 0..1 and are None
+    where there is no such number: a reward that could not be measured is never 0.
+    """
+
+    judged: Judged
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything that was asked holds."""
+        return totals(self.judged).passed
+
+    @property
+    def score(self) -> float | None:
+        """Passed findings over passed and failed ones."""
+        return totals(self.judged).score
+
+    @property
+    def reward(self) -> float | None:
+        """The weighted mean of the components; None when it could not be measured."""
+        return totals(self.judged).reward
+
+    @property
+    def reward_components(self) -> Mapping[str, float | None]:
+        """The weighted mean of the findings' scores, by category."""
+        return cast("Mapping[str, float | None]", dict(totals(self.judged).components))
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Every line of the report."""
+        return self.judged.findings
+
+    def as_dict(self) -> dict[str, object]:
+        """The report as plain data: `chock.eval-report`, version 1."""
+        return eval_report(self.judged)
+
+    def __str__(self) -> str:
+        return render_report(self.judged)
+
+
+class Rules:
+    """A `chock.eval` file, compiled."""
+
+    def __init__(self, path: str, program: Program, ports: Ports) -> None:
+        self.path = path
+        self._program, self._ports = program, ports
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self._program.spec.head.name
+
+    def evaluate(
+        self,
+        evidence: Evidence | str | os.PathLike[str],
+        *,
+        project: str | os.PathLike[str] | None = None,
+        params: Mapping[str, object] | None = None,
+        skip_tests: bool = False,
+    ) -> Report:
+        """Evaluate the rules over a recorded session, named by its id or its path, or over evidence held in memory.
+
+        `project` is the resulting repository and belongs to a session's path; evidence in memory has its own. A session
+        whose log cannot be verified is not judged: the report says so, and has neither score nor reward.
+
+        Raises UsageError for a session that is not there and for parameters that do not fit.
+        """
+        if isinstance(evidence, Evidence):
+            evidence.params = param_values(self._program.spec.params, {**evidence.params, **(params or {})})
+            audit = Audit("given", True, evidence.session.total_events)
+            return Report(judge(self._program, evidence, audit, self._ports, skip_tests=skip_tests))
+        judged = check_session(
+            self.path,
+            os.fspath(evidence),
+            project=None if project is None else os.fspath(project),
+            skip_tests=skip_tests,
+            params=params,
+            ports=self._ports,
+        )
+        return Report(judged)
+
+
+def load(path: str | os.PathLike[str]) -> Rules:
+    """The rule file at `path`, compiled and ready to evaluate.
+
+    Raises RuleFileError with every diagnostic when it is not valid, and UsageError when it is not a `chock.eval` file.
+    """
+    ports = machine_ports()
+    return Rules(os.fspath(path), load_program(os.fspath(path), ports), ports)

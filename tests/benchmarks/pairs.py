@@ -1,0 +1,82 @@
+"""Measuring whole processes in pairs: A B A B …, the ratio taken pair by pair, its median the headline."""
+
+import os
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one process used: CPU seconds (user and system) and its peak resident memory in MB."""
+
+    cpu_s: float
+    peak_mb: float
+
+
+def cost_of(argv: Sequence[str], *, exits: Sequence[int] = (0,)) -> Cost:
+    """Run a program to its end, its output thrown away. Raises RuntimeError for another exit status."""
+    pid = os.posix_spawn(
+        argv[0],
+        list(argv),
+        dict(os.environ),
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+        ],
+    )
+    _, status, usage = os.wait4(pid, 0)
+    if os.waitstatus_to_exitcode(status) not in exits:
+        raise RuntimeError(f"{' '.join(argv)} ended with {os.waitstatus_to_exitcode(status)}")
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A measured ratio beside the most that it may be."""
+
+    name: str
+    values: tuple[float, ...]
+    ours_s: float
+    theirs_s: float
+    at_most: float
+
+    @property
+    def median(self) -> float:
+        """The headline."""
+        return statistics.median(self.values)
+
+    def line(self) -> str:
+        """One line of the table."""
+        verdict = "ok" if self.median <= self.at_most else "TOO SLOW"
+        spread = f"[{min(self.values):.2f}–{max(self.values):.2f}]"
+        seconds = f"{self.ours_s * 1000:8.1f} ms / {self.theirs_s * 1000:8.1f} ms"
+        return f"{self.name:44} {self.median:6.2f} {spread:16} at most {self.at_most:<5g} {verdict:8} {seconds}"
+
+
+def ratio(
+    name: str,
+    ours: Sequence[str],
+    theirs: Sequence[str],
+    at_most: float,
+    *,
+    pairs: int = 9,
+    exits: Sequence[int] = (0,),
+) -> Ratio:
+    """Our command against a yardstick, after one warm-up of each."""
+    cost_of(ours, exits=exits)
+    cost_of(theirs)
+    measured = [(cost_of(ours, exits=exits).cpu_s, cost_of(theirs).cpu_s) for _ in range(pairs)]
+    return Ratio(
+        name,
+        tuple(a / b for a, b in measured),
+        statistics.median(a for a, _ in measured),
+        statistics.median(b for _, b in measured),
+        at_most,
+    )
+
+
+def rulebook(*words: str) -> list[str]:
+    """The command line of the product, as a user starts it."""
+    return [os.path.join(os.path.dirname(sys.executable), "rulebook"), *words]

@@ -1,0 +1,41 @@
+"""Real git repositories for tests, and listings that show whether anything was touched."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+IDENTITY = ("-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "protocol.file.allow=always")
+
+
+def git(folder: Path, *words: str) -> str:
+    """Run git as a user would, without anybody's own configuration."""
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
+    return subprocess.run(
+        ["git", *IDENTITY, *words], cwd=folder, env=environment, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def repository(folder: Path, files: Mapping[str, str]) -> str:
+    """Make `folder` a repository with one commit of these files; the commit's id."""
+    folder.mkdir(parents=True)
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    return commit(folder, files)
+
+
+def commit(folder: Path, files: Mapping[str, str]) -> str:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--allow-empty", "--message=state")
+    return git(folder, "rev-parse", "HEAD").strip()
+
+
+def listing(folder: Path) -> dict[str, tuple[int, int, int]]:
+    """Everything in a folder, itself included, with mode, size and times: equal listings mean that nothing was touched."""
+    found = {}
+    for place in [folder, *folder.rglob("*")]:
+        facts = place.lstat()
+        found[str(place)] = (facts.st_mode, facts.st_size, facts.st_mtime_ns)
+    return found
