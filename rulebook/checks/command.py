@@ -7,9 +7,9 @@ from pydantic import Field
 from rulebook.checks import Check, Checked
 from rulebook.errors import OutOfTime
 from rulebook.evidence.bundle import Evidence
+from rulebook.evidence.document import wants_of_names
 from rulebook.evidence.reading_text import filled
 from rulebook.evidence.record import Wants
-from rulebook.evidence.sources import wants_of_names
 from rulebook.evidence.trial import ended, run_over
 from rulebook.languages.fields import Duration, LiveArgv
 from rulebook.languages.types import Scope

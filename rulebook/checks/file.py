@@ -5,14 +5,15 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import Annotated, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
 
 from rulebook.checks import Check, Checked
 from rulebook.errors import Missing, NotHandedIn, OutOfTime
 from rulebook.evidence.bundle import Evidence
+from rulebook.evidence.document import wants_of_names
 from rulebook.evidence.reading_text import filled
 from rulebook.evidence.record import Wants
-from rulebook.evidence.sources import wants_of_names
 from rulebook.languages.faults import Fault, LanguageError, refused
 from rulebook.languages.fields import RepositoryPath
 from rulebook.languages.pattern import MAX_TEXT_CHARACTERS, SEARCH_LIMIT_S, PatternField
@@ -30,6 +31,19 @@ Content = bytes
 """What a file holds; the class below has a field called `bytes`."""
 
 _CONTENT = ("equals", "contains", "matches", "sha256", "lines", "bytes")
+
+
+def _permissions(value: object) -> str:
+    if isinstance(value, str) and re.fullmatch("[0-7]{3,4}", value):
+        return value
+    wanted = "three octal digits in quotes, such as `'755'`"
+    raise PydanticCustomError("rulebook_wrong_type", "not permissions", {"wanted": wanted})
+
+
+Permissions = Annotated[
+    str, PlainValidator(_permissions), WithJsonSchema({"type": "string", "pattern": "^[0-7]{3,4}$"})
+]
+"""Permission bits as `ls` and `chmod` count them."""
 
 
 class Bounds(BaseModel):
@@ -92,7 +106,7 @@ class File(Check, kind="file"):
     sha256: Sha256 | None = Field(None, description="The SHA-256 of the file's bytes.")
     lines: Bounds | None = Field(None, description="How many lines it has: a number, or `{min, max}`.")
     bytes: Bounds | None = Field(None, description="How many bytes it has: a number, or `{min, max}`.")
-    mode: Annotated[str, Field(pattern="^[0-7]{3,4}$")] | None = Field(
+    mode: Permissions | None = Field(
         None, description="Its permissions as octal digits in quotes, such as `'755'`."
     )
 

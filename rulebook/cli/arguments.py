@@ -80,9 +80,7 @@ def choice(flag: str, choices: Sequence[str]) -> Callable[[str], str]:
     return chosen
 
 
-def subcommand(
-    command: str, argv: Sequence[str], purposes: Mapping[str, str]
-) -> tuple[str, Sequence[str]] | None:
+def subcommand(command: str, argv: Sequence[str], purposes: Mapping[str, str]) -> tuple[str, Sequence[str]] | None:
     """The subcommand at the front of `argv` and the rest; None when `--help` was asked for and printed.
 
     Raises UsageError with the nearest name.

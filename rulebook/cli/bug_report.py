@@ -33,9 +33,7 @@ def _shown(argv: Sequence[str]) -> list[str]:
     """The command line with the values of parameters left out."""
     shown: list[str] = []
     for word in argv:
-        hides = (shown and shown[-1] in _HIDDEN_AFTER) or word.startswith(
-            tuple(f"{flag}=" for flag in _HIDDEN_AFTER)
-        )
+        hides = (shown and shown[-1] in _HIDDEN_AFTER) or word.startswith(tuple(f"{flag}=" for flag in _HIDDEN_AFTER))
         shown.append("…" if hides else ascii(word)[1:-1])
     return shown
 

@@ -40,15 +40,9 @@ def _parser() -> Arguments:
         "rulebook eval check parser-eval.yaml --session session.jsonl --project work/",
     )
     parser.add_argument("spec", metavar="SPEC", help="a `chock.eval` file")
-    parser.add_argument(
-        "--session", required=True, metavar="ID|PATH", help="a stored session's id, or a session file"
-    )
-    parser.add_argument(
-        "--project", metavar="DIR", help="the resulting repository, in place of the spec's fixture"
-    )
-    parser.add_argument(
-        "--skip-tests", action="store_true", help="run no declared test; they are listed as skipped"
-    )
+    parser.add_argument("--session", required=True, metavar="ID|PATH", help="a stored session's id, or a session file")
+    parser.add_argument("--project", metavar="DIR", help="the resulting repository, in place of the spec's fixture")
+    parser.add_argument("--skip-tests", action="store_true", help="run no declared test; they are listed as skipped")
     parser.add_argument(
         "--format",
         type=choice("--format", FORMATS),
@@ -60,10 +54,6 @@ def _parser() -> Arguments:
     parser.add_argument(
         "--param", action="append", default=[], metavar="NAME=VALUE", help="set a parameter of the spec"
     )
-    parser.add_argument(
-        "--allow-unchained", action="store_true", help="accept a log without a whole hash chain"
-    )
-    parser.add_argument(
-        "--session-format", metavar="NAME", help="the file's format, where it can't be told by itself"
-    )
+    parser.add_argument("--allow-unchained", action="store_true", help="accept a log without a whole hash chain")
+    parser.add_argument("--session-format", metavar="NAME", help="the file's format, where it can't be told by itself")
     return parser

@@ -8,8 +8,8 @@ from rulebook.report.eval_report import canonical, eval_report
 from rulebook.report.judged import Judged
 from rulebook.report.rewards import exit_status
 from rulebook.report.text import headline, render_report
+from rulebook.services.output_files import write_text
 from rulebook.services.ports import machine_ports
-from rulebook.services.rule_files import write_text
 from rulebook.session.checking import check_session
 
 

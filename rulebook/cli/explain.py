@@ -18,9 +18,7 @@ def run(argv: Sequence[str]) -> int:
         "Without a name it lists them all.",
         "rulebook explain tool_calls",
     )
-    parser.add_argument(
-        "word", nargs="?", metavar="KIND|CODE", help="such as `regex`, `RB403` or `unknown-field`"
-    )
+    parser.add_argument("word", nargs="?", metavar="KIND|CODE", help="such as `regex`, `RB403` or `unknown-field`")
     given = parser.read(argv)
     if given.word is None:
         output.put(_everything(output.stdout_colour(given.color)))
@@ -28,9 +26,7 @@ def run(argv: Sequence[str]) -> int:
     page = pages.page_named(given.word)
     if page is None:
         near = guess(given.word, pages.known_words(), list_up_to=0)
-        raise UsageError(
-            f"there is no kind or code called `{given.word}`.{near} rulebook explain lists them all."
-        )
+        raise UsageError(f"there is no kind or code called `{given.word}`.{near} rulebook explain lists them all.")
     output.put(page if page.endswith("\n") else page + "\n")
     return 0
 

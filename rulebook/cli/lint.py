@@ -18,9 +18,7 @@ def run(argv: Sequence[str]) -> int:
     kept = _selection(given.select, given.ignore)
     from rulebook.cli.lint_files import linted, shown
 
-    return shown(
-        linted(given.paths or ["."], given.stdin_name), kept, given.format, given.strict, given.color
-    )
+    return shown(linted(given.paths or ["."], given.stdin_name), kept, given.format, given.strict, given.color)
 
 
 def _parser() -> Arguments:
@@ -29,9 +27,7 @@ def _parser() -> Arguments:
         "Say what is wrong with rule files, and what to write instead. Nothing is changed or run.",
         "rulebook lint rules/ --strict",
     )
-    parser.add_argument(
-        "paths", nargs="*", metavar="PATH", help="files or folders (default: this folder); - is stdin"
-    )
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files or folders (default: this folder); - is stdin")
     parser.add_argument("--strict", action="store_true", help="warnings count as errors")
     parser.add_argument(
         "--format",
@@ -40,13 +36,9 @@ def _parser() -> Arguments:
         metavar="FORMAT",
         help="text (default), concise or json",
     )
-    parser.add_argument(
-        "--select", action="append", default=[], metavar="CODES", help="show only these: RB403,RB7"
-    )
+    parser.add_argument("--select", action="append", default=[], metavar="CODES", help="show only these: RB403,RB7")
     parser.add_argument("--ignore", action="append", default=[], metavar="CODES", help="leave these out")
-    parser.add_argument(
-        "--stdin-name", default="stdin.yaml", metavar="NAME", help="the name of what comes from stdin"
-    )
+    parser.add_argument("--stdin-name", default="stdin.yaml", metavar="NAME", help="the name of what comes from stdin")
     return parser
 
 
@@ -69,9 +61,7 @@ def _codes(flag: str, words: Iterable[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for word in (part.strip() for given in words for part in given.split(",")):
         exact = code_named(word)
-        codes = (
-            [exact] if exact else [code for code in CODES if code.startswith(word.upper()) and len(word) > 1]
-        )
+        codes = [exact] if exact else [code for code in CODES if code.startswith(word.upper()) and len(word) > 1]
         if not codes:
             near = guess(word, [*CODES, *(code.name for code in CODES.values())], list_up_to=0)
             raise UsageError(f"`{flag}` doesn't know `{word}`.{near} rulebook explain lists all codes.")

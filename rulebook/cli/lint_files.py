@@ -33,9 +33,7 @@ def linted(paths: Sequence[str], stdin_name: str) -> LintRun:
     return LintRun(_by_file(results), sum(result.rule_count for result in results))
 
 
-def shown(
-    run: LintRun, kept: Callable[[Diagnostic], bool], format: str, strict: bool, colour: output.Colour
-) -> int:
+def shown(run: LintRun, kept: Callable[[Diagnostic], bool], format: str, strict: bool, colour: output.Colour) -> int:
     """Print the problems that are `kept` and give the exit status."""
     files = [replace(file, diagnostics=tuple(filter(kept, file.diagnostics))) for file in run.files]
     match format:
@@ -55,9 +53,7 @@ def _from_stdin(name: str) -> LintResult:
     try:
         text = sys.stdin.buffer.read().decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        raise UsageError(
-            f"what comes from stdin isn't UTF-8 (first odd byte: number {error.start + 1})."
-        ) from None
+        raise UsageError(f"what comes from stdin isn't UTF-8 (first odd byte: number {error.start + 1}).") from None
     return lint_text(text, name, _language(name))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from rulebook.cli import output
 from rulebook.cli.arguments import Arguments, subcommand
 from rulebook.cli.starters import EVAL_YAML, EVAL_ZON
-from rulebook.services.rule_files import write_text
+from rulebook.services.output_files import write_text
 
 
 def run(argv: Sequence[str]) -> int:

@@ -20,15 +20,9 @@ def run(argv: Sequence[str]) -> int:
         return 0
     name, rest = chosen
     given = _PARSERS[name]().read(rest)
-    from rulebook.cli import session_work  # reading the options imports nothing of it
+    from rulebook.cli.session_work import COMMANDS  # reading the options imports nothing of it
 
-    return {
-        "verify": session_work.verify,
-        "show": session_work.show,
-        "list": session_work.list_sessions,
-        "import": session_work.import_session,
-        "export": session_work.export,
-    }[name](given)
+    return COMMANDS[name](given)
 
 
 def _verify() -> Arguments:
@@ -37,7 +31,8 @@ def _verify() -> Arguments:
         "Say whether a log's hash chain is whole. Exit status 9 when it is not, or cannot be read.",
         "rulebook session verify session.jsonl",
     )
-    _session(parser)
+    parser.add_argument("sessions", nargs="+", metavar="ID|PATH", help="stored sessions' ids, or logs")
+    parser.add_argument("--allow-unchained", action="store_true", help="accept a log without a whole hash chain")
     _data_format(parser)
     return parser
 
@@ -68,6 +63,7 @@ def _import() -> Arguments:
     )
     parser.add_argument("file", metavar="FILE", help="the session file")
     parser.add_argument("--to", metavar="PATH", help="where to write the log (default: the store)")
+    parser.add_argument("--project", metavar="DIR", default=".", help="whose session it is (default: this folder)")
     _session_format(parser)
     return parser
 
@@ -79,9 +75,7 @@ def _export() -> Arguments:
         "rulebook session export 01M8Q4W2X7N6R5T3V1Y0Z9A8BC --to session.jsonl",
     )
     _session(parser)
-    parser.add_argument(
-        "--to", required=True, metavar="FILE", help="the file to write; one that is there stays"
-    )
+    parser.add_argument("--to", required=True, metavar="FILE", help="the file to write; one that is there stays")
     parser.add_argument(
         "--format",
         type=choice("--format", ("log", "transcript")),
@@ -107,9 +101,7 @@ def _data_format(parser: Arguments) -> None:
 
 
 def _session_format(parser: Arguments) -> None:
-    parser.add_argument(
-        "--session-format", metavar="NAME", help="the file's format, where it can't be told by itself"
-    )
+    parser.add_argument("--session-format", metavar="NAME", help="the file's format, where it can't be told by itself")
 
 
 _PARSERS: Mapping[str, Callable[[], Arguments]] = {

@@ -154,7 +154,7 @@ class LogFold:
         if self._builder is not None:
             self._build(self._builder.message, payload)
             return
-        count = 1 if len(content) == 1 else message_count(content)
+        count = 1 if role == "tool" and len(content) == 1 else message_count(role, content)
         if role == "assistant":
             self._record.turns += 1
             self._calls.caller = self._main + count - 1

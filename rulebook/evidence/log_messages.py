@@ -6,10 +6,10 @@ from rulebook.evidence.log_events import Payload, json_value
 from rulebook.evidence.transcript import Message, Role, ToolCall, ToolResult
 
 
-def message_count(content: list[Any]) -> int:
+def message_count(role: str, content: list[Any]) -> int:
     """How many messages `messages_of` reads from this content."""
     results = sum("tool_result" in part for part in content)
-    return results + (results == 0 or any("text" in part for part in content))
+    return results + (results == 0 or role == "assistant" or any("text" in part for part in content))
 
 
 def messages_of(payload: Payload, time_ms: int, first_index: int) -> list[Message]:
@@ -18,7 +18,7 @@ def messages_of(payload: Payload, time_ms: int, first_index: int) -> list[Messag
     texts = [value for kind, value in parts if kind == "text"]
     results = [value for kind, value in parts if kind == "tool_result"]
     messages = [_answer(value, time_ms, first_index + n) for n, value in enumerate(results)]
-    if texts or not results:
+    if texts or not results or payload["role"] == "assistant":
         reasoning = [value["text"] for kind, value in parts if kind == "reasoning"]
         message = Message(
             first_index + len(results),

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 from pydantic import PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from rulebook.errors import UsageError
 from rulebook.languages.faults import Fault, LanguageError, refused
 from rulebook.languages.formula_run import (
     Lookup,
@@ -23,11 +22,11 @@ from rulebook.languages.formula_run import (
     of_item,
     read,
 )
+from rulebook.languages.formula_search import quick_search, search_with
 from rulebook.languages.formula_syntax import Parsed, parsed
 from rulebook.languages.formula_terms import Call, Choices, Read, names_of, paths_of
 from rulebook.languages.formula_types import faults_of
 from rulebook.languages.formula_values import calculate, compare, named, negative, opposite
-from rulebook.languages.pattern import Pattern, compiled
 from rulebook.languages.types import MissingValue, Scope
 
 __all__ = [
@@ -39,6 +38,7 @@ __all__ = [
     "YesNoFormula",
     "filter_items",
     "read_formula",
+    "search_with",
 ]
 
 Wanted = Literal["yes or no", "number", "anything"]
@@ -66,15 +66,16 @@ class Formula:
     def value(self, lookup: Lookup, search: Search | None = None) -> object:
         """Its value: a number, text, yes/no, None, or a MissingValue that names what has no value.
 
-        `search` looks for the patterns of `matches`, under a limit; None is Python's own search.
+        `search` looks for the patterns of `matches`, as `search_with(ports)` does; without one, a pattern that is not
+        proved to be quick raises UsageError.
         """
         form = parsed(self.text)
-        return self._fit(form, _Walk(form, lookup, search or _search).value())
+        return self._fit(form, _Walk(form, lookup, search or quick_search).value())
 
     def quick_value(self, lookup: Lookup, search: Search | None = None) -> object:
         """The same value, found by compiled closures: for what is asked thousands of times."""
         form = parsed(self.text)
-        return self._fit(form, closure(form.root, form.text)(lookup, search or _search))
+        return self._fit(form, closure(form.root, form.text)(lookup, search or quick_search))
 
     def _fit(self, form: Parsed, value: object) -> object:
         fits = {
@@ -99,7 +100,7 @@ def filter_items(
     `condition` reads an item's fields, and by `lookup` the file's `params`.
     """
     form = parsed(condition.text)
-    run, find = closure(form.root, form.text), search or _search
+    run, find = closure(form.root, form.text), search or quick_search
     values = [run(of_item(item, lookup), find) for item in items]
     matching = [position for position, value in enumerate(values) if value is True]
     return matching, sum(not isinstance(value, bool) for value in values)
@@ -210,12 +211,6 @@ def _held(value: object) -> object:
 
 def _wrapped(value: object) -> object:
     return _Handle(value) if isinstance(value, (Mapping, Sequence)) and not isinstance(value, str) else value
-
-
-def _search(pattern: Pattern, text: str) -> bool:
-    if not pattern.quick_on(len(text)):
-        raise UsageError(f"`{pattern.text}` may search for long: pass a `search` that has a time limit")
-    return compiled(pattern.text, pattern.flags).search(text) is not None
 
 
 def _validated(wanted: Wanted) -> PlainValidator:

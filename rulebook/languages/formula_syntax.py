@@ -151,6 +151,9 @@ class _Reader(Reading):
         chained = isinstance(node.left, ast.BinOp) and _rank(node.left.op) == _rank(node.op)
         left = self.term(node.left, depth - 1 if chained else depth)
         right = self.term(node.right, depth)
+        for part in (left, right):
+            if isinstance(part, Literal) and isinstance(part.value, str):
+                return self.refuse(node, "Calculating with text", " `+`, `-`, `*` and `/` work on numbers.")
         return Calculate(operator or "+", left, right, *self.source.span(node))
 
     def compare(self, node: ast.Compare, depth: int) -> Term:

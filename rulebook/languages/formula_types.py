@@ -144,9 +144,6 @@ class _Checker:
 
     def _read(self, term: Read) -> Type:
         kind: Type = self._record if term.base is None else self._find(term.base).kind
-        whole = self._record.fields.get(".".join(term.keys)) if term.base is None else None
-        if whole is not None and len(term.keys) > 1:
-            return whole
         for position, key in enumerate(term.keys):
             place, found = kind, _field(kind, key)
             if found is None:
@@ -157,7 +154,7 @@ class _Checker:
             kind = found
             if kind.optional and self._may_lack(term, position, place):
                 return replace(_end_of(kind, term.keys[position + 1 :]), optional=True)
-        return kind
+        return _worth(kind)
 
     def _may_lack(self, term: Read, position: int, place: Type) -> bool:
         path = ".".join(term.keys[: position + 1])
@@ -370,7 +367,11 @@ def _field(kind: Type, key: str) -> Type | None:
 def _end_of(kind: Type, keys: tuple[str, ...]) -> Type:
     for key in keys:
         kind = _field(kind, key) or ANYTHING
-    return kind
+    return _worth(kind)
+
+
+def _worth(kind: Type) -> Type:
+    return kind.value if isinstance(kind, RecordOf) and kind.value is not None else kind
 
 
 _PERHAPS = Scalar("yes or no", optional=True)

@@ -69,9 +69,7 @@ def finding_from(
         case Measurement():
             return _measured(id, category, weight, outcome, why, range)
         case Misbehavior(reason, _, seen):
-            return Finding(
-                id, category, "misbehavior", False, 0.0, reason=reason, at=_at(seen), weight=weight, why=why
-            )
+            return Finding(id, category, "misbehavior", False, 0.0, reason=reason, at=_at(seen), weight=weight, why=why)
         case Unmeasured(_, reason, expected, seen):
             return _blank(id, category, weight, "unmeasured", reason, expected, _at(seen))
         case Skipped() if id == "judge":

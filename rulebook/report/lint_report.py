@@ -29,8 +29,7 @@ def render_lint(files: Sequence[Linted], checks: int, *, colour: bool = False, l
     `checks` is how many rules were looked at; `left_out` problems were not selected.
     """
     blocks = [
-        render_problems(linted.file, linted.text, linted.diagnostics, data=linted.data, colour=colour)
-        + _hidden(linted)
+        render_problems(linted.file, linted.text, linted.diagnostics, data=linted.data, colour=colour) + _hidden(linted)
         for linted in files
         if linted.diagnostics
     ]
@@ -74,9 +73,7 @@ def _problem(found: Diagnostic, data: object) -> dict[str, object]:
         "message": found.message,
         "path": found.file,
         "start": None if found.span is None else _point(found.span.line, found.span.column, found.span.start),
-        "end": None
-        if found.span is None
-        else _point(found.span.end_line, found.span.end_column, found.span.end),
+        "end": None if found.span is None else _point(found.span.end_line, found.span.end_column, found.span.end),
         "where": crumbs(found.path, data),
         "pointer": _pointer(found.path),
         "help": _help(found),
@@ -105,9 +102,7 @@ def _help(found: Diagnostic) -> list[dict[str, object]]:
     if found.help:
         said.append({"text": found.help, "kind": "manual", "edits": []})
     if found.fix is not None:
-        said.append(
-            {"text": found.fix.line, "kind": "safe" if found.fix.safe else "ask", "edits": _edits(found.fix)}
-        )
+        said.append({"text": found.fix.line, "kind": "safe" if found.fix.safe else "ask", "edits": _edits(found.fix)})
     return said
 
 

@@ -112,9 +112,7 @@ def _mean(weighted: Sequence[tuple[float, float]]) -> float | None:
     return min(1.0, max(0.0, mean))
 
 
-def _why_none(
-    judged: Judged, components: Mapping[Category, float | None], weights: Mapping[Category, float]
-) -> str:
+def _why_none(judged: Judged, components: Mapping[Category, float | None], weights: Mapping[Category, float]) -> str:
     unmeasured = sum(
         finding.status == "unmeasured" and finding.weight > 0 and weights[finding.category] > 0
         for finding in judged.findings
@@ -123,7 +121,7 @@ def _why_none(
     if unmeasured:
         reasons.append(f"{unmeasured} check{'s' if unmeasured > 1 else ''} could not be measured")
     if judged.end_reason is None:
-        reasons.append("the session did not end")
+        reasons.append("nothing says how the session ended")
     elif judged.end_reason not in OWN_ENDS:
         reasons.append(f"the session ended `{judged.end_reason}`, which says nothing of the model's work")
     if judged.skipped_tests and weights["test"] > 0:

@@ -24,6 +24,7 @@ WIDTH = 100
 _INDENT = "    "
 _RESULT_LINES = 8
 _TEXT_LINES = 400
+_DEEPEST_MARGIN = 40
 
 
 def render_session(record: Record, *, colour: bool = False) -> str:
@@ -81,10 +82,17 @@ def _outcome(result: ToolResult) -> str:
 
 def _block(text: str, most: int) -> list[str]:
     written = text.strip("\n").split("\n")
-    lines = [line for part in written[: most + 1] for line in wrapped(harmless(part), WIDTH - len(_INDENT))]
+    lines = [line for part in written[: most + 1] for line in _indented(part)]
     kept = [_INDENT + cut(line, WIDTH - len(_INDENT)) for line in lines[:most]]
     left = len(lines) - most + max(0, len(written) - most - 1)
     return [*kept, f"{_INDENT}… {_number(left, 'more line')}"] if left > 0 else kept
+
+
+def _indented(line: str) -> list[str]:
+    """A line of the session, wrapped under its own indentation."""
+    text = harmless(line.expandtabs(4))
+    margin = " " * min(len(text) - len(text.lstrip(" ")), _DEEPEST_MARGIN)
+    return [margin + part for part in wrapped(text.lstrip(" "), WIDTH - len(_INDENT) - len(margin))]
 
 
 def _ending(record: Record) -> list[str]:

@@ -9,3 +9,8 @@ class MachineClock:
     def monotonic_s(self) -> float:
         """Seconds on a clock that never goes back."""
         return time.monotonic()
+
+
+def unix_ms() -> int:
+    """The time of day as Unix milliseconds, for stamping what is imported now."""
+    return time.time_ns() // 1_000_000

@@ -1,9 +1,8 @@
-"""Rule files on disk: finding them in folders, and writing new files without losing old ones."""
+"""Rule files on disk: finding them in folders, and reading them for showing."""
 
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from rulebook.errors import UsageError
 from rulebook.spelling import guess
@@ -27,9 +26,7 @@ def rule_files_below(path: str) -> list[str]:
         return [path]
     found = [name for name in _files_below(path) if _has_schema(name)]
     if not found:
-        raise UsageError(
-            f"`{path}` holds no rule file: one ends in {', '.join(ENDINGS)} and has a `schema:`."
-        )
+        raise UsageError(f"`{path}` holds no rule file: one ends in {', '.join(ENDINGS)} and has a `schema:`.")
     return found
 
 
@@ -51,46 +48,6 @@ def near_path(path: str) -> str:
     except OSError:
         return f" There is no folder `{folder}` either."
     return guess(name, beside, list_up_to=0)
-
-
-def write_text(path: str, text: str, *, force: bool) -> None:
-    """Write a file whole or not at all; one that is there already stays unless `force`. Raises UsageError."""
-    data = text.encode("utf-8")
-    try:
-        if force:
-            _replace(path, data)
-        else:
-            with open(path, "xb") as file:
-                file.write(data)
-    except FileExistsError:
-        raise UsageError(
-            f"`{path}` is there already and was not touched. Write another name, or --force."
-        ) from None
-    except OSError as error:
-        raise UsageError(
-            f"I can't write `{path}`: {(error.strerror or 'the machine refuses').lower()}."
-        ) from None
-
-
-def _replace(path: str, data: bytes) -> None:
-    import tempfile  # linting shares this module and never writes
-
-    folder = os.path.dirname(path) or "."
-    handle, partial = tempfile.mkstemp(dir=folder, prefix=".rulebook-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.chmod(partial, 0o666 & ~_umask())
-        os.replace(partial, path)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _files_below(folder: str) -> Iterator[str]:

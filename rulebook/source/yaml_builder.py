@@ -92,6 +92,11 @@ class Builder:
         """Every message so far, in the order in which its cause was met."""
         return self.notes.diagnostics
 
+    def finish(self) -> None:
+        """After the last event: say what can only be seen in the whole text."""
+        if "\t" in self.text:
+            self.notes.tabs(self.values[path] for path, style in self.styles.items() if style != "other")
+
     @property
     def in_flow(self) -> bool:
         """Whether the place reached lies inside `[…]` or `{…}`."""
@@ -170,10 +175,10 @@ class Builder:
         first, sign = sign_at(self.text, start, "&*")
         self._say("RB115", first, first + len(sign), sign=sign)
 
-    def tagged(self, start: int, end: int) -> None:
-        """A value with a `!tag` before it, from `start` on to the end of the value where that is known."""
+    def tagged(self, start: int, end: int | None) -> None:
+        """A value with a `!tag` before it, from `start` on; `end` is None for a list or mapping."""
         first, tag = sign_at(self.text, start, "!")
-        self.notes.tag(tag, first, max(end, first + len(tag)))
+        self.notes.tag(tag, first, None if end is None else max(end, first + len(tag)))
 
     def _key(self, place: _Open, value: str, style: Style, start: int, end: int) -> None:
         place.wants_key = False

@@ -21,8 +21,9 @@ _CURLY = frozenset("\u201c\u201d\u201e\u2018\u2019\u201a")
 
 def mend_for(builder: Builder, fault: SyntaxFault) -> Mend:
     """What the author should hear about `fault`, and the change that gets a parser past it."""
+    if fault.says("nesting depth"):
+        return Mend("RB119", fault.position, fault.position, limits.LEVELS, help=limits.LEVELS_HELP)
     for ask in (
-        _too_deep,
         tab_indent,
         _bad_escape,
         _unclosed_quote,
@@ -43,12 +44,6 @@ def mend_for(builder: Builder, fault: SyntaxFault) -> Mend:
         if mend is not None:
             return mend
     return _unknown(builder, fault)
-
-
-def _too_deep(builder: Builder, fault: SyntaxFault) -> Mend | None:
-    if not fault.says("nesting depth"):
-        return None
-    return Mend("RB119", fault.position, fault.position, limits.LEVELS, help=limits.LEVELS_HELP)
 
 
 def _bad_escape(builder: Builder, fault: SyntaxFault) -> Mend | None:

@@ -22,17 +22,19 @@ def tab_indent(builder: Builder, fault: SyntaxFault) -> Mend | None:
         return None
     edits: list[Edit] = []
     widths: dict[str, int] = {}
-    before = 0
+    before, above = 0, ""
     for place, line in _lines(text, 0, len(text)):
         if not line.strip() and place != start:
             continue
         this = _lead(line)
         if this.startswith("\t") or place == start:
-            widths.setdefault(this, _width(text, place, before, this))
+            if not above.startswith("\t") or this not in widths:
+                widths[this] = _width(text, place, before, this)
             edits.append(Edit(place, place + len(this), " " * widths[this]))
             before = widths[this]
         else:
             before = len(this)
+        above = line
     mended = " " * widths[lead] + text[start + len(lead) : end]
     return Mend("RB103", start, start + len(lead), {}, tuple(edits), mended, safe=True)
 

@@ -80,14 +80,12 @@ class Notes:
         end = close + 2 if close >= 0 else line_end
         self._say("RB114", start, end, (), (start, end, quoted(self.text[start:end])))
 
-    def tag(self, tag: str, start: int, end: int) -> None:
-        """Say that a `!tag` is not part of the language."""
-        whole = self.text[start:end].rstrip()
-        if "\n" in whole:
-            whole = tag
+    def tag(self, tag: str, start: int, end: int | None) -> None:
+        """Say that a `!tag` is not part of the language; `end` is that of the text behind it, if it is one."""
+        whole = tag if end is None else self.text[start:end].rstrip()
         rest = whole[len(tag) :].strip()
         text = rest if rest[:1] in ("'", '"') else quoted(rest if tag == "!!str" and rest else whole)
-        edit = (start, start + len(whole), text) if whole != tag or len(tag) == end - start else None
+        edit = None if end is None else (start, start + len(whole), text)
         self._say("RB116", start, start + len(tag), (), edit, tag=tag, quoted=text)
 
     def tabs(self, texts: Iterable[tuple[int, int]]) -> None:
@@ -114,6 +112,7 @@ class Notes:
 
     def _too_many_digits(self, number: TooManyDigits, path: Path, start: int, end: int) -> None:
         key = next((step for step in reversed(path) if isinstance(step, str)), "A number")
+        size = "one that is too large" if number.digits is None else f"one of {number.digits:,} digits"
         self._say(
             "RB205",
             start,
@@ -122,8 +121,8 @@ class Notes:
             (start, end, quoted(self.text[start:end])),
             help="Quote it if it is an id or a digest: then it is text and stays as it is.",
             key=key,
-            wanted=f"a number of at most {MAX_DIGITS} digits, no larger than a computer keeps",
-            value=f"one of {number.digits:,} digits",
+            wanted=f"a number of at most {MAX_DIGITS} digits",
+            value=size,
         )
 
     def _look_alike(self, path: Path, start: int, end: int) -> None:

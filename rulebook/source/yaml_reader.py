@@ -55,8 +55,7 @@ def read_yaml(text: str, file: str, parser: Callable[[str], EventSource] = FASTE
         return Reading(None, in_order(found))
     if not builder.stopped and _is_empty(builder):
         builder.diagnostics.append(_empty_file(text, file))
-    if "\t" in text:
-        builder.notes.tabs(builder.values[path] for path, style in builder.styles.items() if style != "other")
+    builder.finish()
     return Reading(_located(builder), in_order(builder.diagnostics))
 
 
@@ -81,11 +80,11 @@ def _hand_over(source: EventSource, builder: Builder) -> None:
         start = event.start_mark.index
         if kind is yaml.ScalarEvent:
             if event.anchor or event.tag:
-                _decorated(event, builder)
+                _decorated(event, event.end_mark.index, builder)
             builder.scalar(event.value, event.style, start, event.end_mark.index)
         elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
             if event.anchor or event.tag:
-                _decorated(event, builder)
+                _decorated(event, None, builder)
             builder.begin({} if kind is yaml.MappingStartEvent else [], start, bool(event.flow_style))
         elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
             builder.end(event.end_mark.index)
@@ -95,12 +94,12 @@ def _hand_over(source: EventSource, builder: Builder) -> None:
             builder.document(start)
 
 
-def _decorated(event: Any, builder: Builder) -> None:
+def _decorated(event: Any, end: int | None, builder: Builder) -> None:
     start = event.start_mark.index
     if event.anchor:
         builder.shared(start)
     if event.tag:
-        builder.tagged(start, event.end_mark.index)
+        builder.tagged(start, end)
 
 
 def _located(builder: Builder) -> Located | None:

@@ -31,6 +31,7 @@ def repaired(builder: Builder, fault: SyntaxFault, parse: Parse) -> list[Diagnos
             break
         builder = Builder(patch.text, builder.file)
         current = parse(patch.text, builder)
+    builder.finish()
     return patch.diagnostics + [
         patch.back(d) for d in builder.diagnostics if d.span is None or not patch.touches(d.span)
     ]
@@ -62,7 +63,8 @@ class _Patch:
         self.diagnostics.append(
             problem(mend.code, self._file, span, help=mend.help, fix=fix, **mend.words)
         )
-        if not edits or len(edits) + len(self._edits) > MOST_EDITS or any(_overlap(new, old) for new in edits for old in self._edits):
+        too_many = len(edits) + len(self._edits) > MOST_EDITS
+        if not edits or too_many or any(_overlap(new, old) for new in edits for old in self._edits):
             return False
         self._edits = sorted([*self._edits, *edits], key=lambda edit: edit.start)
         self.text = _applied(self._original.text, self._edits)

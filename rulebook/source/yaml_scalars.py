@@ -21,9 +21,9 @@ _NUMBER_STARTS = frozenset("+-.0123456789")
 
 @dataclass(frozen=True, slots=True)
 class TooManyDigits:
-    """A number that no rule can mean and no reader keeps exactly: a plain word with `digits` digits."""
+    """A number that no reader keeps exactly: a plain word of `digits` digits, or beyond all (None)."""
 
-    digits: int
+    digits: int | None
 
 
 def plain_value(word: str) -> object:
@@ -43,7 +43,7 @@ def _number(word: str, kind: str | None) -> object:
             return int(word, {"int": 10, "octal": 8, "hex": 16}[kind])
         case "float":
             number = float(word)
-            return TooManyDigits(sum(c.isdigit() for c in word)) if isinf(number) else number
+            return TooManyDigits(None) if isinf(number) else number
         case "inf":
             return float("-inf") if word[0] == "-" else float("inf")
         case _:

@@ -53,12 +53,19 @@ class Cursor:
         while token.kind == "bad":
             if is_comment(self.text, token):
                 self.report(about_comment(self.text, token))
-            elif LOOK_ALIKES.get(self.text[token.start], ("", "no"))[1] in ("", " "):
+            elif self._is_blank(token):
                 self.report_look_alike(token)
             else:
                 break
             token = next_token(self.text, token.end)
         self.token = token
+
+    def after(self, token: Token) -> Token:
+        """The token behind any token, with nothing said and nothing moved."""
+        token = next_token(self.text, token.end)
+        while token.kind == "bad" and (is_comment(self.text, token) or self._is_blank(token)):
+            token = next_token(self.text, token.end)
+        return token
 
     def count(self) -> None:
         """Count the value that the token in hand begins. Raises ReadingStopped past the limit."""
@@ -86,6 +93,9 @@ class Cursor:
         fix = Fix(mended, (Edit(start, token.end, mended),))
         span = self.lines.span(start, start + 1)
         self._keep(problem("RB120", self.file, span, fix=fix, **words_for(self.text[start])))
+
+    def _is_blank(self, token: Token) -> bool:
+        return LOOK_ALIKES.get(self.text[token.start], ("", "no"))[1] in ("", " ")
 
     def _keep(self, diagnostic: Diagnostic) -> None:
         self.diagnostics.append(diagnostic)

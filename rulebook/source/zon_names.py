@@ -2,7 +2,7 @@
 
 from rulebook.source.look_alikes import LOOK_ALIKES
 from rulebook.source.zon_cursor import Cursor
-from rulebook.source.zon_lexer import KEYWORDS, Token, next_token
+from rulebook.source.zon_lexer import KEYWORDS, Token
 from rulebook.source.zon_values import ZonFault, name_in_zig, text_value
 
 VALUE_WORDS = frozenset(("true", "false", "null", "nan", "inf"))
@@ -14,9 +14,9 @@ class NameReader(Cursor):
     def field_name(self, in_list: bool) -> str | None:
         """Read the name that the token in hand begins, up to its `=`; None when a value begins there."""
         token = self.token
-        after = next_token(self.text, token.end)
+        after = self.after(token)
         if self.is_sign(".") and after.kind in ("name", "quoted-name"):
-            third = next_token(self.text, after.end)
+            third = self.after(after)
             sign = self.written(third)
             if sign in ("=", ":", "-", "\uff1a", "\uff1d") or (not in_list and self._is_value(third)):
                 return self._dotted_name(token, after, third)
@@ -65,8 +65,8 @@ class NameReader(Cursor):
     def _dotted_name(self, dot: Token, token: Token, after: Token) -> str:
         end = token.end
         while self.written(after) == "-" and after.start == end:
-            end = next_token(self.text, after.end).end
-            after = next_token(self.text, end)
+            part = self.after(after)
+            end, after = part.end, self.after(part)
         whole = self.text[token.start : end]
         if end > token.end:
             mended = f".{name_in_zig(whole)}"

@@ -17,7 +17,7 @@ from rulebook.source.zon_hints import (
     about_trailing_dot,
     about_value,
 )
-from rulebook.source.zon_lexer import KEYWORDS, Token, next_token
+from rulebook.source.zon_lexer import KEYWORDS, Token
 from rulebook.source.zon_names import NameReader
 from rulebook.source.zon_values import ZonFault, character, number, text_value
 
@@ -121,7 +121,7 @@ class _Reader(NameReader):
                 self._bad(token)
                 return None, "other"
             case _:
-                raise about_value(self.text, token, next_token(self.text, token.end))
+                raise about_value(self.text, token, self.after(token))
 
     def _bad(self, token: Token) -> None:
         self.step()
@@ -166,7 +166,7 @@ class _Reader(NameReader):
 
     def _pointer(self, sign: Token, path: Path, level: int) -> object:
         dot = self.token
-        if not self.is_sign(".") or self.written(next_token(self.text, dot.end)) != "{":
+        if not self.is_sign(".") or self.written(self.after(dot)) != "{":
             raise ZonFault(sign.start, sign.end, "`&` may stand before `.{` only. Leave it out.", "")
         fix = Fix(".{", (Edit(sign.start, dot.start, ""),), safe=True)
         span = self.lines.span(sign.start, sign.end)

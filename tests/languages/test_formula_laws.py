@@ -53,8 +53,14 @@ def numbers(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         st.builds("default({}, {})".format, inner, inner),
         st.builds("max({}, {})".format, inner, inner),
         st.builds("{}({})".format, st.sampled_from(["sum", "min", "max", "mean"]), st.sampled_from(["nums", "x"])),
-        st.builds("{}(items, '{}')".format, st.sampled_from(["sum", "min", "mean"]), st.sampled_from(["n", "maybe", "n / maybe"])),
-        st.builds("count(items, '{}')".format, st.sampled_from(["ok", "n > 1", "maybe > 1 or ok", "not ok and n < maybe"])),
+        st.builds(
+            "{}(items, '{}')".format,
+            st.sampled_from(["sum", "min", "mean"]),
+            st.sampled_from(["n", "maybe", "n / maybe"]),
+        ),
+        st.builds(
+            "count(items, '{}')".format, st.sampled_from(["ok", "n > 1", "maybe > 1 or ok", "not ok and n < maybe"])
+        ),
         st.just("len(words)"),
         st.just("json(t).n"),
     )
@@ -73,7 +79,9 @@ def answers(number: st.SearchStrategy[str], inner: st.SearchStrategy[str]) -> st
         st.builds("near({}, {}, 1)".format, number, number),
         st.sampled_from(["t in words", "x in words", "a in [1, 2, 'a']", "t not in ('a', 'b')", "'a' in t"]),
         st.sampled_from(["matches('a+', t)", "glob('a*', t)", "contains(t, 'a')", "starts_with(t, r.t)", "t == r.t"]),
-        st.builds("{}(items, '{}')".format, st.sampled_from(["any", "all"]), st.sampled_from(["ok", "maybe > 1", "t < \"b\""])),
+        st.builds(
+            "{}(items, '{}')".format, st.sampled_from(["any", "all"]), st.sampled_from(["ok", "maybe > 1", 't < "b"'])
+        ),
         st.sampled_from(["any(words, 'item == \"a\"')", "all(nums, 'item > 0')", "x == null", "x == m", "r.t > 'a'"]),
     )
 
@@ -161,7 +169,9 @@ def test_what_the_messages_advise_lints_clean_of_the_same_problem(text):
         if fault.mended is not None and fault.code in ("RB402", "RB410", "RB412"):
             again = read_formula(fault.mended).faults(SCOPE)
             same = [other for other in again if (other.code, dict(other.words)) == (fault.code, dict(fault.words))]
-            before = [one for one in formula.faults(SCOPE) if (one.code, dict(one.words)) == (fault.code, dict(fault.words))]
+            before = [
+                one for one in formula.faults(SCOPE) if (one.code, dict(one.words)) == (fault.code, dict(fault.words))
+            ]
             assert len(same) < len(before), (text, fault.mended)
 
 

@@ -19,11 +19,11 @@ PROCESSES = MachineProcesses()
 
 
 @pytest.fixture
-def mark(tmp_path: Path) -> Iterator[str]:
-    """An argument that no other process on the machine has, to find what was left running."""
-    number = f"{os.getpid()}.{int(tmp_path.name.split('_')[-1][-3:].strip('_') or '0', 36)}{time.monotonic_ns() % 10**9}"
-    yield f"9{number}"
-    for pid in running(f"9{number}"):
+def mark() -> Iterator[str]:
+    """A number of seconds that no other process on the machine sleeps, to find what was left running."""
+    number = f"9{os.getpid()}.{time.monotonic_ns()}"
+    yield number
+    for pid in running(number):
         os.kill(pid, signal.SIGKILL)
 
 
@@ -149,7 +149,7 @@ def test_one_that_closes_its_output_is_waited_for() -> None:
     ],
 )
 def test_nothing_outlives_it(escape: str, mark: str) -> None:
-    done = run("sh", "-c", escape.format(mark=mark) + " echo done; exit 4")
+    done = run("sh", "-c", escape.format(mark=mark) + "\necho done; exit 4")
     assert (done.exit, done.stdout) == (4, "done\n")
     assert done.duration_s < 2
     assert running(mark) == []

@@ -73,7 +73,7 @@ def _detected(sample: Sample, path: str) -> Format:
         names = [fmt.name for fmt in fitting]
         raise UnknownFormat(
             f"`{path}` is {sample.description}, and could be {' or '.join(fmt.title for fmt in fitting)}. "
-            f"Say which with `--format`: {listed(names)}"
+            f"Say which with `--session-format`: {listed(names)}"
         )
     return fitting[0]
 

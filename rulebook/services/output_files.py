@@ -1,0 +1,44 @@
+"""Writing files that a command was asked for: whole or not at all, and never over another by accident."""
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from rulebook.errors import UsageError
+
+
+def write_text(path: str, text: str, *, force: bool) -> None:
+    """Write a file whole or not at all; one that is there already stays unless `force`. Raises UsageError."""
+    write_bytes(path, (text.encode("utf-8"),), force=force)
+
+
+def write_bytes(path: str, pieces: Iterable[bytes], *, force: bool) -> None:
+    """Like `write_text`, for bytes that come in pieces. An error while they are read leaves nothing behind."""
+    try:
+        _write(path, pieces, force)
+    except FileExistsError:
+        message = f"`{path}` is there already and was not touched. Write another name, or remove it first."
+        raise UsageError(message) from None
+    except OSError as error:
+        raise UsageError(f"I can't write `{path}`: {(error.strerror or 'the machine refuses').lower()}.") from None
+
+
+def _write(path: str, pieces: Iterable[bytes], force: bool) -> None:
+    handle, draft = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".rulebook-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(pieces)
+        os.chmod(draft, 0o666 & ~_umask())
+        if force:
+            os.replace(draft, path)
+        else:
+            os.link(draft, path)
+    finally:
+        Path(draft).unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

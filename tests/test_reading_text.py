@@ -1,0 +1,70 @@
+"""What a source's text is made of, where a log of our own cannot show it."""
+
+import pytest
+
+from rulebook.errors import Missing, NotHandedIn
+from rulebook.evidence.bundle import Evidence
+from rulebook.evidence.reading_sources import read_source
+from rulebook.evidence.reading_text import filled, place_in, text_of
+from rulebook.evidence.record import Call, Record
+from rulebook.evidence.transcript import Message
+from rulebook.languages.template import read_template
+from rulebook.outcome import Seen
+
+
+def said(*messages: Message) -> Evidence:
+    return Evidence(record=Record(messages=list(messages), turns=1))
+
+
+SESSION = said(
+    Message(0, "user", "Go."),
+    Message(1, "assistant", "One."),
+    Message(2, "assistant", "Never shown.", hidden=True),
+    Message(3, "assistant", "Put there.", injected=True),
+    Message(4, "assistant", ""),
+    Message(5, "assistant", "Two."),
+    Message(6, "assistant", "  \n"),
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("assistant", "One.\n\nTwo.\n\n  \n"),
+        ("final_message", "Two."),
+        ({"transcript": {}}, "user: Go.\nassistant: One.\nassistant: Put there.\nassistant: Two."),
+        ({"transcript": {"last": 1, "roles": ["user"]}}, "user: Go."),
+    ],
+)
+def test_messages(source: object, text: str) -> None:
+    assert text_of(read_source(source), SESSION) == text
+
+
+def test_a_match_is_placed_in_its_message() -> None:
+    source = read_source("assistant")
+    text = text_of(source, SESSION)
+    assert place_in(source, SESSION, text, text.index("One.")) == (Seen(message=1),)
+    assert place_in(source, SESSION, text, text.index("Two.")) == (Seen(message=5),)
+
+
+@pytest.mark.parametrize("status", ["ok", "error", None])
+def test_a_call_that_was_answered_counts_also_where_the_format_has_no_status(status: str | None) -> None:
+    record = Record(calls=[Call(0, "c", "grep", {}, "{}", result="x", status=status)])
+    assert text_of(read_source({"tool": "grep"}), Evidence(record=record)) == "x"
+
+
+def test_a_template_that_the_session_made_too_large_is_the_students_doing() -> None:
+    evidence = said(Message(0, "assistant", "a" * 1_000_000))
+    with pytest.raises(NotHandedIn):
+        filled(read_template("{% for m in messages %}{{ m.text }}{{ m.text }}{% endfor %}"), evidence)
+
+
+def test_a_template_that_only_parameters_made_too_large_is_ours() -> None:
+    with pytest.raises(Missing):
+        filled(read_template("{{ params.a }}{{ params.a }}"), Evidence(params={"a": "a" * 1_000_000}))
+
+
+def test_a_template_that_reads_what_is_not_there_is_unmeasured() -> None:
+    with pytest.raises(Missing) as caught:
+        filled(read_template("{{ cost }}"), Evidence(record=Record()))
+    assert caught.value.category == "harness"
