@@ -164,9 +164,7 @@ def _end(lines: Sequence[str], span: Span) -> tuple[int, int]:
     return line, column
 
 
-def _marked(
-    number: int, line: str, start: int, end: int, window: int, shade: Shade, colour: bool
-) -> list[str]:
+def _marked(number: int, line: str, start: int, end: int, window: int, shade: Shade, colour: bool) -> list[str]:
     cells = _cells(line)
     shown = _shown(cells, window)
     offset = 1 if window else 0

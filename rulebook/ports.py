@@ -113,7 +113,7 @@ class Processes(Protocol):
     """Running programs."""
 
     def run(self, command: Command) -> Completed:
-        """Run to the end or to the time limit, then kill what it left running. Never raises for what the program does."""
+        """Run to the end or to the time limit, then kill what it left running. Never raises for the program."""
         ...
 
 
@@ -143,12 +143,12 @@ class Git(Protocol):
     def checkout(self, repository: str, commit: str, folder: str) -> None:
         """Write the files of `commit` into the empty `folder`, touching neither the work tree nor the index.
 
-        `folder` becomes a repository of its own with that commit as its HEAD, which borrows the objects of `repository`.
+        `folder` becomes a repository of its own, its HEAD at that commit, which borrows the objects of `repository`.
         """
         ...
 
     def separate(self, repository: str, folder: str) -> None:
-        """Give `folder`, a copy of the work tree `repository`, a `.git` of its own where the copied one only points elsewhere.
+        """Give `folder`, a copy of the work tree `repository`, its own `.git` where the copied one only points elsewhere.
 
         So no command that runs in the copy can reach the original's index, branches or HEAD.
         """
@@ -156,7 +156,7 @@ class Git(Protocol):
 
 
 class GitError(Exception):
-    """git could not tell: not a repository, a commit that is not there, a broken index, no git, no permission, no time."""
+    """git could not tell: no repository, no such commit, a broken index, no git, no permission, no time."""
 
 
 class NotARepository(GitError):
@@ -171,9 +171,9 @@ class UnknownCommit(GitError):
 class Change:
     """One path that differs from the base commit.
 
-    `status` is added, modified, deleted, renamed, untracked or ignored; `previous` is a renamed path's old name. `added` and
-    `removed` count lines; None for a binary file and for what is no file. Names that are not UTF-8 are kept as surrogate
-    escapes, as the os module does.
+    `status` is added, modified, deleted, renamed, untracked or ignored; `previous` is a renamed path's old name.
+    `added` and `removed` count lines; None for a binary file and for what is no file. Names that are not UTF-8 are
+    kept as surrogate escapes, as the os module does.
     """
 
     path: str
@@ -232,7 +232,7 @@ class Workspaces(Protocol):
         ...
 
     def take_over(self, source: str, folder: str, wanted: Callable[[str], bool]) -> None:
-        """Make every path of `folder` that is `wanted` what it is in `source`, deleting what is not there. Raises OSError.
+        """Make every `wanted` path of `folder` what it is in `source`, deleting what is not there. Raises OSError.
 
         Only throw-away folders are written to. The top folder's `.git` is never taken.
         """

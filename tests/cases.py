@@ -7,7 +7,9 @@ import yaml
 
 def cases_of(folder: Path) -> list[tuple[str, dict]]:
     """Every case of every YAML file in a folder, with the stem of its file."""
-    return [(file.stem, case) for file in sorted(folder.glob("*.yaml")) for case in yaml.safe_load(file.read_text("utf-8"))]
+    return [
+        (file.stem, case) for file in sorted(folder.glob("*.yaml")) for case in yaml.safe_load(file.read_text("utf-8"))
+    ]
 
 
 def ids_of(cases: list[tuple[str, dict]]) -> list[str]:

@@ -47,9 +47,7 @@ def test_a_weight_of_zero_is_shown_and_moves_nothing(tmp_path: Path) -> None:
     assert counted.reward == 0.5
 
 
-@pytest.mark.parametrize(
-    ("said", "passed", "score"), [("done, no todo left", True, 1.0), ("TODO later", False, 0.5)]
-)
+@pytest.mark.parametrize(("said", "passed", "score"), [("done, no todo left", True, 1.0), ("TODO later", False, 0.5)])
 def test_a_negation_turns_the_score_with_the_verdict(tmp_path: Path, said: str, passed: bool, score: float) -> None:
     rules = "checks: {a: {weighted: [{not: {regex: 'TODO'}}, {always_pass: {}}], threshold: 0.75}}\n"
     report = checked(tmp_path, rules, session_of(said))

@@ -75,7 +75,7 @@ def test_an_endless_search_ends_in_the_main_thread(patterns: PatternSearch) -> N
 
 def test_the_alarm_is_put_back(patterns: PatternSearch) -> None:
     rang: list[int] = []
-    previous = signal.signal(signal.SIGALRM, lambda number, frame: rang.append(number))
+    previous = signal.signal(signal.SIGALRM, lambda number, _: rang.append(number))
     try:
         with pytest.raises(TimeoutError):
             patterns.search(ENDLESS, TEXT, 0.05)
@@ -192,3 +192,30 @@ def test_workers_end_with_the_program() -> None:
     assert done.stderr == ""
     with pytest.raises(ProcessLookupError):
         os.kill(int(done.stdout), 0)
+
+
+def test_a_worker_whose_program_was_killed_does_not_go_on() -> None:
+    program = (
+        "import os, signal, threading, time\n"
+        "from rulebook.languages.pattern import Pattern\n"
+        "from rulebook.services.patterns import PatternSearch\n"
+        "service = PatternSearch()\n"
+        "def run():\n"
+        "    service.search(Pattern('(a+)+!'), 'a!', 20)\n"
+        "    worker = service._workers._idle[0]\n"
+        "    print(worker._process.pid, flush=True)\n"
+        "    worker._read = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"    service.search(Pattern('(a+)+$'), {TEXT!r}, 0.3)\n"
+        "threading.Thread(target=run).start()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == -signal.SIGKILL
+    ends_by = time.monotonic() + SOON_S
+    while runs(int(done.stdout)) and time.monotonic() < ends_by:
+        os.sched_yield()
+    assert not runs(int(done.stdout))
+
+
+def runs(pid: int) -> bool:
+    shown = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
+    return bool(shown.stdout.strip()) and "Z" not in shown.stdout

@@ -11,9 +11,7 @@ from rulebook.place import Span, span_between
 from rulebook.terminal import columns
 
 FOLDER = Path(__file__).parent / "pictures"
-CASES = {
-    path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.yaml"))
-}
+CASES = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.yaml"))}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -39,9 +37,7 @@ def test_colour_only_marks():
 
 
 def test_a_problem_of_the_file_itself_has_no_picture():
-    picture = render_problems(
-        "a.yaml", "", [Diagnostic("RB101", "I can't read this file: it is a folder.", "a.yaml")]
-    )
+    picture = render_problems("a.yaml", "", [Diagnostic("RB101", "I can't read this file: it is a folder.", "a.yaml")])
     assert picture.splitlines()[2:] == [
         "RB101 error   I can't read this file: it is a folder.",
         "  More: rulebook explain RB101",

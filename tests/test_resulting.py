@@ -77,20 +77,28 @@ def test_a_parked_commit_can_be_compared_with_its_base(fixture: Path, tmp_path: 
 
 @pytest.mark.parametrize(
     ("project", "given", "reason"),
-    [("gone", True, "gone` is not there"), (None, False, "no repository was given"), (None, True, "")],
+    [
+        ("gone", None, "gone` is not there"),
+        (None, "gone", "gone` is not there"),
+        (None, None, "no repository was given"),
+    ],
 )
-def test_no_tree(fixture: Path, tmp_path: Path, project: str | None, given: bool, reason: str) -> None:
-    if project is None and given:
-        (fixture / ".git/HEAD").write_text("ref: refs/heads/../../../x\n")
-        reason = "is not a git repository"
-    folder = str(tmp_path / project) if project else None
-    with resulting_repository(folder, session(), str(fixture) if given else None, None, "/store", PORTS) as found:
-        if reason == "is not a git repository":
-            assert found.repository is not None
-            assert reason in found.base.reason
-        else:
-            assert found.repository is None
-            assert reason in found.reason
+def test_no_tree(tmp_path: Path, project: str | None, given: str | None, reason: str) -> None:
+    folders = [str(tmp_path / name) if name else None for name in (project, given)]
+    with resulting_repository(folders[0], session(), folders[1], None, "/store", PORTS) as found:
+        assert found.repository is None
+        assert reason in found.reason
+
+
+def test_a_plain_folder_can_be_looked_at_but_not_compared(tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain/where").write_text("plain\n")
+    with resulting_repository(None, session(), str(tmp_path / "plain"), None, "/store", PORTS) as found:
+        assert where(found) == "fixture: plain"
+        assert "is not a git repository" in found.base.reason
+        assert found.repository is not None
+        with pytest.raises(Missing, match="is not a git repository"):
+            found.repository.changes()
 
 
 def test_a_fixture_that_git_cannot_read_is_not_passed_over(fixture: Path) -> None:
@@ -151,10 +159,11 @@ def test_a_test_runs_once_and_in_a_copy(fixture: Path) -> None:
 
 def test_a_test_in_a_worktree_cannot_reach_the_original(fixture: Path, tmp_path: Path) -> None:
     git(fixture, "worktree", "add", "--quiet", "--detach", str(tmp_path / "work"))
-    before = listing(fixture), listing(tmp_path / "work")
-    script = "git -c user.name=x -c user.email=x@y commit -q --allow-empty -m evil && git branch -f main && rm src/a && git add -A"
+    before = listing(fixture, borrowed=True), listing(tmp_path / "work")
+    commit_all = "git -c user.name=x -c user.email=x@y commit --quiet --allow-empty --message=evil"
+    script = f"{commit_all} && git branch --force main && rm src/a && git add --all"
     assert runs_over(tmp_path / "work", None, argv=["sh", "-c", script])["unit"]().exit == 0
-    assert (listing(fixture), listing(tmp_path / "work")) == before
+    assert (listing(fixture, borrowed=True), listing(tmp_path / "work")) == before
 
 
 def test_with_take_nothing_else_can_steer_it(fixture: Path) -> None:
@@ -173,7 +182,9 @@ def test_with_take_nothing_else_can_steer_it(fixture: Path) -> None:
 
 def test_attack_conftest_turns_failures_into_success(tmp_path: Path) -> None:
     root = tmp_path / "python"
-    base = repository(root, {"src/m.py": "def one():\n    return 2\n", "check.py": "import src.m\nassert src.m.one() == 1\n"})
+    base = repository(
+        root, {"src/m.py": "def one():\n    return 2\n", "check.py": "import src.m\nassert src.m.one() == 1\n"}
+    )
     (root / "sitecustomize.py").write_text("import os\nos._exit(0)\n")
     argv = ["sh", "-c", 'PYTHONPATH=. "$0" check.py', "python3"]
     assert runs_over(root, base, argv=argv)["unit"]().exit == 0

@@ -66,7 +66,7 @@ def test_a_project_key_is_its_plain_name_and_a_part_of_its_paths_hash() -> None:
 
 def test_ids_hold_their_time_and_sort_by_it() -> None:
     early, late = new_session_id(TIME, bytes(range(16))), new_session_id(TIME + 1, bytes(16))
-    assert early == "01M8VCKYW00123456789ABCDEF"
+    assert early == "01M8PC2QR00123456789ABCDEF"
     assert early < late
     assert all(map(is_session_id, (early, late, SESSION, new_session_id(TIME, b"\xff" * 16))))
     assert not any(map(is_session_id, ("", SESSION[:-1], SESSION + "0", SESSION.lower(), "01M8XKQ4T6ZJ5W3N9B2C7D1E0I")))
@@ -84,7 +84,9 @@ def test_a_session_is_found_in_whatever_project(tmp_path: Path) -> None:
     paths = [put(f"/src/p{n % 2}", session) for n, session in enumerate(ids)]
     assert [find_session(session) for session in ids] == paths
     stored = list_sessions()
-    assert [(s.id, s.path, s.started_ms) for s in stored] == list(zip(ids, paths, (TIME, TIME + 1, TIME + 2), strict=True))
+    assert [(s.id, s.path, s.started_ms) for s in stored] == list(
+        zip(ids, paths, (TIME, TIME + 1, TIME + 2), strict=True)
+    )
     assert {s.project for s in stored} == {project_key("/src/p0"), project_key("/src/p1")}
     other = tmp_path / "log.jsonl"
     other.touch()

@@ -26,9 +26,7 @@ class Command(Check, kind="command"):
     short = "argv"
     category = "test"
 
-    argv: LiveArgv = Field(
-        description="The program and its arguments, one word each; templates. There is no shell."
-    )
+    argv: LiveArgv = Field(description="The program and its arguments, one word each; templates. There is no shell.")
     exit: int = Field(0, ge=0, le=255, description="The exit status that passes.")
     timeout: Duration = Field(
         DEFAULT_TIMEOUT_S,

@@ -57,9 +57,7 @@ class Bounds(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _exactly(cls, value: object) -> object:
-        return (
-            {"min": value, "max": value} if isinstance(value, int) and not isinstance(value, bool) else value
-        )
+        return {"min": value, "max": value} if isinstance(value, int) and not isinstance(value, bool) else value
 
     @model_validator(mode="after")
     def _bound(self) -> Self:
@@ -97,18 +95,14 @@ class File(Check, kind="file"):
     category = "fixture"
 
     path: RepositoryPath = Field(description="The path of the file, from the top of the repository.")
-    exists: bool = Field(
-        True, description="Whether anything must stand there; `false` asks that nothing does."
-    )
+    exists: bool = Field(True, description="Whether anything must stand there; `false` asks that nothing does.")
     equals: TemplateField | None = Field(None, description="The whole text of the file; a template.")
     contains: TemplateField | None = Field(None, description="A text that the file holds; a template.")
     matches: PatternField | None = Field(None, description="A pattern that is found in the file.")
     sha256: Sha256 | None = Field(None, description="The SHA-256 of the file's bytes.")
     lines: Bounds | None = Field(None, description="How many lines it has: a number, or `{min, max}`.")
     bytes: Bounds | None = Field(None, description="How many bytes it has: a number, or `{min, max}`.")
-    mode: Permissions | None = Field(
-        None, description="Its permissions as octal digits in quotes, such as `'755'`."
-    )
+    mode: Permissions | None = Field(None, description="Its permissions as octal digits in quotes, such as `'755'`.")
 
     @model_validator(mode="after")
     def _of_something(self) -> Self:
@@ -152,9 +146,7 @@ class File(Check, kind="file"):
             there = repository.present(self.path)
             idle = record is not None and record.did_nothing
             found = "present" if there else "absent"
-            return Measurement(
-                float(not there), not there, "", "absent", found, vacuous=idle and not there, seen=seen
-            )
+            return Measurement(float(not there), not there, "", "absent", found, vacuous=idle and not there, seen=seen)
         asked = list(self._asked(evidence, ports))
         failed = [one for one in asked if not one.holds]
         shown = (failed or asked)[0]
@@ -169,9 +161,7 @@ class File(Check, kind="file"):
         facts = repository.facts(self.path)
         if self.mode is not None and facts is not None and facts.kind == "file":
             mode = f"{facts.mode:o}".rjust(3, "0")
-            yield Asked(
-                mode == (self.mode.lstrip("0") or "0").rjust(3, "0"), f"mode {self.mode}", f"mode {mode}", ""
-            )
+            yield Asked(mode == (self.mode.lstrip("0") or "0").rjust(3, "0"), f"mode {self.mode}", f"mode {mode}", "")
         if self._options():
             yield from self._content(repository.read(self.path, MOST_BYTES), evidence, ports)
         else:
@@ -180,9 +170,7 @@ class File(Check, kind="file"):
 
     def _content(self, data: Content, evidence: Evidence, ports: Ports) -> Iterator[Asked]:
         if self.bytes is not None:
-            yield Asked(
-                self.bytes.holds(len(data)), f"{self.bytes.in_words()} bytes", f"{len(data)} bytes", ""
-            )
+            yield Asked(self.bytes.holds(len(data)), f"{self.bytes.in_words()} bytes", f"{len(data)} bytes", "")
         if self.lines is not None:
             count = data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
             yield Asked(self.lines.holds(count), f"{self.lines.in_words()} lines", f"{count} lines", "")

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema
-from pydantic_core import PydanticCustomError
 
 from rulebook.checks import Check, Checked
 from rulebook.errors import OutOfTime
@@ -13,8 +12,7 @@ from rulebook.evidence.reading_sources import SourceField
 from rulebook.evidence.reading_text import place_in, text_of
 from rulebook.evidence.record import Wants
 from rulebook.evidence.sources import AssistantText, in_words, texts_of, wants_of
-from rulebook.languages.faults import LanguageError, refused
-from rulebook.languages.pattern import MAX_TEXT_CHARACTERS, SEARCH_LIMIT_S, Engine, Pattern, read_pattern
+from rulebook.languages.pattern import MAX_TEXT_CHARACTERS, SEARCH_LIMIT_S, Engine, Pattern, pattern_from
 from rulebook.languages.types import Scope
 from rulebook.languages.values import Several
 from rulebook.outcome import Measurement, Outcome, Seen, reaches, student_fault
@@ -26,14 +24,7 @@ Found = tuple[int, int] | None
 
 def _read_with_flags(value: object, info: ValidationInfo) -> Pattern:
     """Read one pattern under the `flags` and the `engine` beside it, which are validated before it."""
-    if isinstance(value, Pattern):
-        return value
-    if not isinstance(value, str):
-        raise PydanticCustomError("rulebook_wrong_type", "not text", {"wanted": "text (a pattern)"})
-    try:
-        return read_pattern(value, "".join(info.data.get("flags", ())), info.data.get("engine", "python"))
-    except LanguageError as error:
-        raise refused(error) from error
+    return pattern_from(value, "".join(info.data.get("flags", ())), info.data.get("engine", "python"))
 
 
 FlaggedPattern = Annotated[

@@ -14,9 +14,7 @@ from rulebook.evidence.record import Record, Wants
 from rulebook.evidence.transcript import Transcript
 from rulebook.ports import ByteStream, Files
 
-Verdict = Literal[
-    "intact", "imported", "unchained", "partly_chained", "broken", "torn", "undecodable", "unreadable"
-]
+Verdict = Literal["intact", "imported", "unchained", "partly_chained", "broken", "torn", "undecodable", "unreadable"]
 """What the chain says of a log. Only `broken` means that it was edited; `torn` is what a crash leaves."""
 
 LINE_LIMIT_BYTES = 64 * 1024 * 1024
@@ -48,9 +46,7 @@ class LogReading:
     transcript: Transcript | None = None
 
 
-def read_log(
-    path: str, files: Files, wants: Wants = COUNTS_ONLY, *, session_id: str | None = None
-) -> LogReading:
+def read_log(path: str, files: Files, wants: Wants = COUNTS_ONLY, *, session_id: str | None = None) -> LogReading:
     """Verify and fold the log at `path`. It never raises for what the log is or holds: the verdict says it.
 
     `session_id` is the session that the log should be of; None takes the first event's.
@@ -82,7 +78,7 @@ class _Scan:
         self._whole = sha256()
         self._head = sha256(HEADER).hexdigest()
         self._at, self._after = len(HEADER) + 1, 0
-        self._events = self._chained = self._size = 0
+        self._events = self._unchained = self._size = 0
         self._torn = False
         self._broken: tuple[int, int] | None = None
         self._undecodable: tuple[int, int, str] | None = None
@@ -119,53 +115,58 @@ class _Scan:
             verdict,
             record,
             self._events,
-            self._chained,
+            self._events - self._unchained,
             at,
             after,
             record.sha256,
             self._head,
             self._size,
             reason,
+            self._fold.transcript(),
         )
 
     def _take(self, lines: list[bytes]) -> None:
         """Take whole lines. Envelopes are taken apart right here: this loop is what checking a log costs."""
-        fold, tallies, expected = self._fold, self._fold.tallies, self._head
-        at, after, events, chained = self._at, self._after, self._events, self._chained
+        fold, tallies, owner, expected = self._fold, self._fold.tallies, self._fold.owner, self._head
+        at, after, events = self._at, self._after, self._events
         digests = [sha256(line).hexdigest() for line in lines]
         for line, envelope, digest in zip(lines, decoded(lines), digests, strict=True):
             try:
                 session, time_ms, event = envelope["session"], envelope["time_ms"], envelope["event"]
                 (kind,) = event
                 payload, prev = event[kind], envelope.get("prev", "")
-                tally = tallies.get(kind) or fold.tally(kind, at, session, time_ms)
-                if type(time_ms) is not int or type(envelope["id"]) is not int or type(event) is not dict:
+                if type(time_ms) is not int or type(envelope["id"]) is not int:
                     raise TypeError
-                if session != fold.owner:
-                    fold.other_session(session, at)
-                if prev != expected:
-                    self._mismatch(prev, at, after)
+                if session != owner:
+                    owner = fold.other_session(session, at)
+                tally = tallies[kind] if kind in tallies else fold.tally(kind, at, session, time_ms)
                 if tally.handler is not None:
                     tally.handler(payload, at, time_ms)
+                if prev != expected:
+                    self._unlinked(prev, at, after)
                 tally.count += 1
                 if tally.kept:
                     fold.keep(events, kind, payload, time_ms, at)
-                fold.last_ms = time_ms
-                chained += prev != ""
                 events += 1
-            except (Undecodable, KeyError, TypeError, ValueError, AttributeError) as problem:
+                last_ms = time_ms
+            except (Undecodable, LookupError, TypeError, ValueError, AttributeError) as problem:
                 fault = str(problem) if isinstance(problem, Undecodable) else fault_of(envelope)
                 if not fault:
                     raise
                 self._faulty(fault, at, after)
             expected = digest
             after, at = at, at + len(line) + 1
-        self._at, self._after, self._head, self._events, self._chained = at, after, expected, events, chained
+        if events > self._events:
+            fold.until(last_ms)
+        self._at, self._after, self._head, self._events = at, after, expected, events
 
-    def _mismatch(self, prev: Any, at: int, after: int) -> None:
+    def _unlinked(self, prev: Any, at: int, after: int) -> None:
+        """A line that does not name the hash of the line before it: not chained, or the place of an edit."""
         if type(prev) is not str:
             raise TypeError
-        if prev and self._broken is None:
+        if not prev:
+            self._unchained += 1
+        elif self._broken is None:
             self._broken = at, after
 
     def _faulty(self, fault: str, at: int, after: int) -> None:
@@ -185,9 +186,10 @@ class _Scan:
         if self._torn:
             reason = f"the line at byte {self._at} was never finished, as after a crash"
             return "torn", (self._at, self._after), reason
-        if self._chained < self._events:
-            if self._chained:
-                return "partly_chained", None, f"{self._chained} of {self._events} events are chained"
+        if self._unchained:
+            chained = self._events - self._unchained
+            if chained:
+                return "partly_chained", None, f"{chained} of {self._events} events are chained"
             return "unchained", None, "no event is chained: an edit would not be noticed"
         if self._fold.is_import:
             return "imported", None, "the chain begins at the import: what is older is the source's word"

@@ -21,7 +21,7 @@ class CallFold:
 
     def __init__(self, record: Record, wants: Wants, network: NetworkFold) -> None:
         self._record, self._wants, self._network = record, wants, network
-        self._count = 0
+        self._keeping = wants.tool_calls
         self._counts = record.tool_counts
         self._open: dict[str, str] = {}
         self._kept: dict[str, _Kept] = {}
@@ -34,17 +34,16 @@ class CallFold:
         call_id, tool, raw = payload["call_id"], payload["tool"], payload["arguments"]
         if not (type(call_id) is type(tool) is type(raw) is str):
             raise TypeError
-        index = self._count
-        self._count += 1
-        self._open[call_id] = tool
-        if tool in self._counts:
-            self._counts[tool] += 1
-        else:
-            self._counts[tool] = 1
+        if tool not in self._counts:
+            index = sum(self._counts.values())
             self._record.first_call[tool] = Seen(offset=at, message=self.caller, call=index)
+            self._counts[tool] = 0
+        self._counts[tool] += 1
+        self._open[call_id] = tool
         if tool == FETCH_TOOL:
-            self._fetch(call_id, raw, Seen(offset=at, call=index))
-        if self._wants.tool_calls:
+            self._fetch(call_id, raw, at)
+        if self._keeping:
+            index = len(self._record.calls)
             call = Call(index, call_id, tool, _object(raw), raw, offset=at, message=self.caller)
             call.turn = self._record.turns
             self._keep_call(call, time_ms)
@@ -52,19 +51,16 @@ class CallFold:
     def result(self, payload: Payload, at: int, time_ms: int) -> None:
         """A `tool.result`; one that answers no open call tells nothing."""
         call_id, output, is_error = payload["call_id"], payload["output"], payload["is_error"]
-        if not (
-            type(call_id) is type(output) is str and type(is_error) is type(payload["truncated"]) is bool
-        ):
+        if not (type(call_id) is type(output) is str and type(is_error) is type(payload["truncated"]) is bool):
             raise TypeError
         self._open.pop(call_id, None)
-        if call_id in self._fetched:
+        if self._fetched and call_id in self._fetched:
             self._network.host(self._fetched.pop(call_id), Seen(offset=at), granted=not is_error)
-        kept = self._kept.pop(call_id, None)
-        if kept is None:
-            return
-        kept.call.result = output
-        kept.call.duration_s = max(0, time_ms - kept.time_ms) / 1000
-        kept.call.status = "refused" if kept.refused else "error" if is_error else "ok"
+        if self._kept and call_id in self._kept:
+            kept = self._kept.pop(call_id)
+            kept.call.result = output
+            kept.call.duration_s = max(0, time_ms - kept.time_ms) / 1000
+            kept.call.status = "refused" if kept.refused else "error" if is_error else "ok"
 
     def request(self, payload: Payload, at: int, _: int) -> None:
         """An `approval.request`, kept until it is answered."""
@@ -79,8 +75,8 @@ class CallFold:
         request = self._requests.pop(request_id, _NO_REQUEST) if request_id else _NO_REQUEST
         action = payload.get("action") or request["action"]
         permitting = decision in PERMITTING
-        network = action.startswith(NETWORK_ACTIONS)
-        if permitting and not network and not self._wants.approvals and not self._kept:
+        network = action[:1] == "n" and action.startswith(NETWORK_ACTIONS)
+        if permitting and not network and not self._kept and not self._wants.approvals:
             return
         call_id = payload.get("tool_call_id") or request["tool_call_id"]
         if call_id in self._kept and not action.startswith("net.connect."):
@@ -91,7 +87,7 @@ class CallFold:
 
     def finish(self) -> None:
         """Write the count down, and mark what never got a result."""
-        self._record.call_count = self._count
+        self._record.call_count = sum(self._counts.values())
         for kept in self._kept.values():
             kept.leave()
 
@@ -101,11 +97,11 @@ class CallFold:
         self._kept[call.id] = _Kept(call, time_ms)
         self._record.calls.append(call)
 
-    def _fetch(self, call_id: str, raw: str, seen: Seen) -> None:
+    def _fetch(self, call_id: str, raw: str, at: int) -> None:
         host = host_of_fetch(raw)
         if host is not None:
             self._fetched[call_id] = host
-            self._network.host(host, seen, granted=False)
+            self._network.host(host, Seen(offset=at), granted=False)
 
     def _decided(self, approval: Approval, network: bool, at: int) -> None:
         if self._wants.approvals:

@@ -10,9 +10,7 @@ import orjson
 HEADER = b'{"chock_log":1}'
 """The first line, without its newline."""
 
-PERMITTING = frozenset(
-    ("allowed_by_policy", "approved_by_user", "approved_by_user_for_session", "approved_by_review")
-)
+PERMITTING = frozenset(("allowed_by_policy", "approved_by_user", "approved_by_user_for_session", "approved_by_review"))
 """The decisions that permit; every other word, an unknown one too, is a refusal."""
 
 Payload = dict[str, Any]
@@ -43,18 +41,20 @@ def fits(kind: str, payload: Any) -> bool:
     return type(payload) is dict and _KINDS[kind].fits(payload)
 
 
-def are_parts(content: list[Any]) -> bool:
-    """Whether every part of a message is an object of one key that holds what it must.
+def results_in(content: list[Any]) -> int:
+    """How many tool results a message's content holds.
 
-    Raises KeyError, TypeError or ValueError, too, when one is not.
+    Raises TypeError, KeyError or ValueError when a part is not an object of one key that holds what it must.
     """
+    results = 0
     for part in content:
         (kind,) = part
         value = part[kind]
-        if kind == "text":
-            right = type(value) is str
-        elif kind == "tool_result":
+        if kind == "tool_result":
             right = type(value["call_id"]) is type(value["output"]) is str and type(value["is_error"]) is bool
+            results += 1
+        elif kind == "text":
+            right = type(value) is str
         elif kind == "tool_use":
             right = type(value["call_id"]) is type(value["tool"]) is type(value["arguments"]) is str
         elif kind == "reasoning":
@@ -62,8 +62,8 @@ def are_parts(content: list[Any]) -> bool:
         else:
             right = type(part) is dict
         if not right:
-            return False
-    return True
+            raise TypeError
+    return results
 
 
 def fault_of(envelope: Any) -> str:
@@ -80,7 +80,7 @@ def fault_of(envelope: Any) -> str:
         return f"`event` must have exactly one key, the event's kind, and has {len(event)}"
     ((kind, payload),) = event.items()
     fault = _KINDS[kind].fault(payload) if kind in _KINDS else ""
-    if not fault and kind == "message" and not _all_parts(payload["content"]):
+    if not fault and kind == "message" and not _are_parts(payload["content"]):
         fault = "a part of its `content` is not what it must be"
     return f"`{kind}`: {fault}" if fault else ""
 
@@ -98,11 +98,12 @@ def completed(kind: str, payload: Payload) -> Payload:
     return {**payload, **(_KINDS[kind].lacking(payload) if kind in _KINDS else {})}
 
 
-def _all_parts(content: list[Any]) -> bool:
+def _are_parts(content: list[Any]) -> bool:
     try:
-        return are_parts(content)
-    except (KeyError, TypeError, ValueError):
+        results_in(content)
+    except (LookupError, TypeError, ValueError):
         return False
+    return True
 
 
 class _Shape:

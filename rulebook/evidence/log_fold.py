@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rulebook.evidence.log_calls import CallFold
-from rulebook.evidence.log_events import Payload, Undecodable, are_parts, fits, is_known
-from rulebook.evidence.log_messages import message_count, messages_of
+from rulebook.evidence.log_events import Payload, Undecodable, fits, is_known, results_in
+from rulebook.evidence.log_messages import messages_of
 from rulebook.evidence.log_network import NetworkFold
 from rulebook.evidence.log_spend import SpendFold
 from rulebook.evidence.log_transcript import TranscriptBuilder
@@ -21,7 +21,6 @@ from rulebook.evidence.record import (
     WorkspaceOpened,
 )
 from rulebook.evidence.transcript import End, Transcript
-from rulebook.evidence.transcript_record import record_of
 from rulebook.outcome import Seen
 
 _Handler = Callable[[Payload, int, int], None]
@@ -58,7 +57,7 @@ class LogFold:
         self._aliases: list[str] = []
         self._imported_from: str | None = None
         self._builder: TranscriptBuilder | None = None
-        self.last_ms: int | None = None
+        self._last_ms: int | None = None
         self._ended_ms: int | None = None
         self._checking: dict[str, _Handler] = {
             "message": self._message,
@@ -81,9 +80,10 @@ class LogFold:
 
     def tally(self, kind: str, at: int, session: str, time_ms: int) -> Tally:
         """What to do with the first event of `kind` and all that follow it; kept in `tallies`."""
+        if type(kind) is not str:
+            raise TypeError
         if not self.tallies:
             self._record.session_id, self._record.first_ms = session, time_ms
-            self.owner = self.owner or session
         kept = self._wants.all_events or kind in self._wants.events
         handler = self._checking.get(kind) or self._checked(kind)
         tally = self.tallies[kind] = Tally(at, handler, kept)
@@ -94,12 +94,22 @@ class LogFold:
         data = payload if type(payload) is dict else {"value": payload}
         self._record.events.append(EventRecord(seq, kind, data, time_ms, at))
 
-    def other_session(self, session: str, at: int) -> None:
-        """A line names another session than `owner`, which the first line does when none was asked for."""
+    def other_session(self, session: str, at: int) -> str:
+        """A line names another session than `owner`, which the first line does when none was asked for.
+
+        Gives the owner.
+        """
         if type(session) is not str:
             raise TypeError
-        if self._record.stranger is None:
+        if self.owner is None:
+            self.owner = session
+        elif self._record.stranger is None:
             self._record.stranger = (session, at)
+        return self.owner
+
+    def until(self, time_ms: int) -> None:
+        """Note the time of the last event so far."""
+        self._last_ms = time_ms
 
     @property
     def is_import(self) -> bool:
@@ -114,6 +124,8 @@ class LogFold:
         """The facts, once the last event was taken."""
         transcript = self.transcript()
         if transcript is not None:
+            from rulebook.evidence.transcript_record import record_of  # loads every format: for imports alone
+
             imported = record_of(transcript, self._wants)
             imported.session_id = transcript.session_id or self._record.session_id
             imported.stranger = self._record.stranger
@@ -126,7 +138,7 @@ class LogFold:
         record.first_event = {kind: tally.first for kind, tally in seen.items()}
         record.total_events = sum(record.event_counts.values())
         record.models = record.models or self._aliases
-        record.last_ms = self.last_ms if self._ended_ms is None else self._ended_ms
+        record.last_ms = self._last_ms if self._ended_ms is None else self._ended_ms
         if self._imported_from is not None:
             record.format = self._imported_from
             told = (facts for kind, facts in _TOLD_BY.items() if kind in seen)
@@ -149,17 +161,21 @@ class LogFold:
 
     def _message(self, payload: Payload, _: int, time_ms: int) -> None:
         role, content = payload["role"], payload["content"]
-        if type(role) is not str or type(content) is not list or not are_parts(content):
+        if type(role) is not str or type(content) is not list:
             raise TypeError
+        results = results_in(content)
         if self._builder is not None:
             self._build(self._builder.message, payload)
             return
-        count = 1 if role == "tool" and len(content) == 1 else message_count(role, content)
+        count = results
         if role == "assistant":
+            count += 1
             self._record.turns += 1
-            self._calls.caller = self._main + count - 1
+            self._calls.caller = self._main + results
             if (alias := payload.get("model_alias")) not in self._aliases:
                 _once(self._aliases, alias)
+        elif not results or (results < len(content) and any("text" in part for part in content)):
+            count += 1
         if self._wants.messages:
             self._record.messages += messages_of(payload, time_ms, self._main)
         self._main += count

@@ -1,19 +1,14 @@
 """Messages of the neutral transcript, read from the `message` events of an audit log."""
 
-from typing import Any
-
 from rulebook.evidence.log_events import Payload, json_value
 from rulebook.evidence.transcript import Message, Role, ToolCall, ToolResult
 
 
-def message_count(role: str, content: list[Any]) -> int:
-    """How many messages `messages_of` reads from this content."""
-    results = sum("tool_result" in part for part in content)
-    return results + (results == 0 or role == "assistant" or any("text" in part for part in content))
-
-
 def messages_of(payload: Payload, time_ms: int, first_index: int) -> list[Message]:
-    """The messages of one event: one, or one a result where it holds several tool results."""
+    """The messages of one event: one for each tool result, and one more for what else it says.
+
+    An assistant's reply is always one, even an empty one, since it is a turn.
+    """
     parts = [next(iter(part.items())) for part in payload["content"]]
     texts = [value for kind, value in parts if kind == "text"]
     results = [value for kind, value in parts if kind == "tool_result"]

@@ -1,7 +1,6 @@
 """Which hosts a session spoke to, as far as its audit log tells: summaries, approved actions, fetched addresses."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from rulebook.evidence.log_events import Payload, json_value
 from rulebook.evidence.record import Approval, Network
@@ -71,6 +70,8 @@ def host_of_action(action: str) -> str | None:
 
 def host_of_fetch(arguments: str) -> str | None:
     """The host that a call of `fetch_url` asks for; None when its arguments name none."""
+    from urllib.parse import urlsplit  # few sessions fetch anything, and this is a tenth of our start-up
+
     said = json_value(arguments)
     url = said.get("url") if isinstance(said, dict) else None
     try:

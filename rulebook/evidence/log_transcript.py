@@ -1,9 +1,10 @@
 """A neutral transcript written as the events of an audit log, and rebuilt from them.
 
-The events are the log's own, so that any reader of such logs understands them. What they cannot hold stands in extra
-fields: on a `message` every field of the message that is not at its default, its `thread` when it is not of the main one,
-`result` (what else is known of a tool's answer) and `text` (when it differs from that answer), on a call `args` and
-`args_error`; on `session.imported` the `outcome`, the `warnings`, and in `transcript` all that belongs to the session.
+The events are the log's own, so that any reader of such logs understands them. What they cannot hold stands in
+extra fields: on a `message` every field of the message that is not at its default, its `thread` when it is not of
+the main one, `result` (what else is known of a tool's answer) and `text` (when it differs from that answer), on a
+call `args` and `args_error`; on `session.imported` the `outcome`, the `warnings`, and in `transcript` all that
+belongs to the session.
 """
 
 import math
@@ -85,9 +86,7 @@ class TranscriptBuilder:
 
 
 def _session_payload(transcript: Transcript) -> dict[str, object]:
-    source = {
-        name: value for name, value in _told(transcript.source).items() if name.startswith(_SOURCE_FIELDS)
-    }
+    source = {name: value for name, value in _told(transcript.source).items() if name.startswith(_SOURCE_FIELDS)}
     return {
         "outcome": dict(transcript.outcome),
         "warnings": [_all(warning) for warning in transcript.warnings],

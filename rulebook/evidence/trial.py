@@ -58,9 +58,7 @@ def _stage(repository: Repository, take: Sequence[str], ports: Ports) -> Iterato
 @contextmanager
 def _whole(repository: Repository, ports: Ports) -> Iterator[str]:
     with ports.workspaces.copy_of(repository.root) as folder:
-        with suppress(
-            GitError
-        ):  # then the copy has no `.git` at all: better than one that points to the original
+        with suppress(GitError):  # then the copy has no `.git` at all: better than one that points to the original
             ports.git.separate(repository.root, folder)
         yield folder
 

@@ -65,8 +65,7 @@ def _glob(reading: Reading, node: ast.Call, call: Call, depth: int) -> None:
     call.extra = _literal(reading, node, call, str)
 
 
-def _path(reading: Reading, node: ast.Call, call: Call, depth: int) -> None:
-    del depth
+def _path(reading: Reading, node: ast.Call, call: Call, _depth: int) -> None:
     call.extra = _literal(reading, node, call, read_select)
 
 

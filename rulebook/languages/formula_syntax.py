@@ -166,7 +166,7 @@ class _Reader(Reading):
             return self.refuse(node, "This chain of comparisons", " Join two comparisons with `and`.")
         left = self.term(node.left, depth)
         rest = tuple(
-            self._where(node, part, depth) if sign in ("in", "not in") else self.term(part, depth)
+            self._where(part, depth) if sign in ("in", "not in") else self.term(part, depth)
             for sign, part in zip(operators, node.comparators, strict=True)
         )
         return Compare(operators, (left, *rest), *span)
@@ -200,7 +200,7 @@ class _Reader(Reading):
         node.value = found.value
         return Literal(found.value, start, end)
 
-    def _where(self, node: ast.Compare, where: ast.expr, depth: int) -> Term:
+    def _where(self, where: ast.expr, depth: int) -> Term:
         if isinstance(where, (ast.List, ast.Tuple)):
             items = tuple(self.term(item, depth + 1) for item in where.elts)
             written = tuple(map(_written, items))
@@ -215,7 +215,6 @@ class _Reader(Reading):
             written_text = self.source.slice(where)
             mended = self.source.mended(*self.source.span(where), f"[{written_text}]")
             return self.refuse(where, "`in` before a single text", f" Write `in [{written_text}]`, or `==`.", mended)
-        del node
         return self.term(where, depth)
 
     def _identity(self, node: ast.Compare) -> Term:

@@ -25,9 +25,7 @@ def _name_matches(pattern: str, name: str) -> bool:
     return _matches(pattern, name, "*", lambda wanted, found: wanted in ("?", found))
 
 
-def _matches(
-    pattern: Sequence[str], text: Sequence[str], star: str, same: Callable[[str, str], bool]
-) -> bool:
+def _matches(pattern: Sequence[str], text: Sequence[str], star: str, same: Callable[[str, str], bool]) -> bool:
     """Match item by item; at a mismatch the last star takes one more, and no earlier one has to."""
     at = here = 0
     last, resume = -1, 0

@@ -131,11 +131,7 @@ def _errors(pattern: Pattern) -> tuple[Fault, ...]:
         return (Fault("RB706", limit),)
     deep = depth(text)
     if deep > MAX_DEPTH:
-        return (
-            Fault(
-                "RB706", {"what": "pattern", "count": deep, "parts": "groups in groups", "limit": MAX_DEPTH}
-            ),
-        )
+        return (Fault("RB706", {"what": "pattern", "count": deep, "parts": "groups in groups", "limit": MAX_DEPTH}),)
     if pattern.engine == "re2":
         return faults_for_re2(text, pattern.flags)
     try:
@@ -197,8 +193,7 @@ def _warnings(pattern: Pattern) -> Iterator[Fault]:
 
 
 _KEEP_ONE = (
-    "A repeat stands inside a repeat over the same characters; "
-    "keep one, or part them by a sign that neither matches."
+    "A repeat stands inside a repeat over the same characters; keep one, or part them by a sign that neither matches."
 )
 _SLOW = {
     "side by side": "two repeats side by side match the same characters; make one of them match fewer",
@@ -231,16 +226,12 @@ _DIGITS = set("0123456789")
 
 def _anchors(pattern: Pattern, written: list[Piece]) -> Iterator[Fault]:
     """`^` or `$` alone, or in the middle: who means the whole text writes both, or `\\A` and `\\z`."""
-    if "m" in pattern.flags or any(
-        piece.kind in {"flags", "open"} and "m" in piece.text for piece in written
-    ):
+    if "m" in pattern.flags or any(piece.kind in {"flags", "open"} and "m" in piece.text for piece in written):
         return
     anchors = [piece for piece in written if piece.kind == "other" and piece.text in "^$"]
     beginnings = [piece for piece in anchors if piece.text == "^"]
     both_ends = len(beginnings) == 1 == len(anchors) - len(beginnings)
-    if not anchors or (
-        both_ends and {anchors[0].start, anchors[-1].end} == {0, len(pattern.text.rstrip("\n"))}
-    ):
+    if not anchors or (both_ends and {anchors[0].start, anchors[-1].end} == {0, len(pattern.text.rstrip("\n"))}):
         return
     whole = {"^": "\\A", "$": "\\z" if pattern.engine == "re2" else "\\Z"}[anchors[0].text]
     help = f"If you mean the whole text, write `{whole}`, which always means that."

@@ -79,11 +79,7 @@ def codes_of(items: Items) -> Iterable[int]:
     waiting: list[object] = [items]
     while waiting:
         item = waiting.pop()
-        if (
-            isinstance(item, int)
-            and not isinstance(item, (bool, sre._NamedIntConstant))
-            and 0 <= item < 0x110000
-        ):
+        if isinstance(item, int) and not isinstance(item, (bool, sre._NamedIntConstant)) and 0 <= item < 0x110000:
             character = chr(item)
             yield item
             yield from (ord(other) for other in (character.lower(), character.upper()) if len(other) == 1)

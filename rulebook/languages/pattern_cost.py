@@ -45,9 +45,7 @@ def cost_of(text: str, flags: int) -> Cost:
     degree = None
     if not tangles and not graph.unclear:
         degree = _starts(graph) + len(loops) - _walled(tree, found_flags, alphabet)
-    return Cost(
-        endless, degree and max(1, degree), graph.ways, _slowness(graph, loops, alphabet), _always(graph)
-    )
+    return Cost(endless, degree and max(1, degree), graph.ways, _slowness(graph, loops, alphabet), _always(graph))
 
 
 def _starts(graph: Graph) -> int:
@@ -70,12 +68,7 @@ def _slowness(graph: Graph, loops: list[frozenset[int]], alphabet: Alphabet) -> 
     simple = [next(iter(loop)) for loop in loops if len(loop) == 1]
     for one in simple:
         for other in graph.follow[one]:
-            if (
-                other != one
-                and other in simple
-                and _overlap(graph, one, other)
-                and other not in graph.whole.free
-            ):
+            if other != one and other in simple and _overlap(graph, one, other) and other not in graph.whole.free:
                 return "side by side"
     for one in simple:
         begins = one in graph.whole.first and one not in graph.anchored and one not in graph.whole.free

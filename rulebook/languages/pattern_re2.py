@@ -30,11 +30,7 @@ def _lacking(piece: Piece) -> Fault | None:
         case "flags":
             absent = not _FLAGS.fullmatch(part)
         case "repeat":
-            absent = (
-                (part.endswith("+") and len(part) > 1)
-                or part.startswith("{,")
-                or _greatest(part) > MAX_REPEAT
-            )
+            absent = (part.endswith("+") and len(part) > 1) or part.startswith("{,") or _greatest(part) > MAX_REPEAT
         case _:
             absent = False
     return Fault("RB424", {"part": part}, piece.start, piece.end) if absent else None
@@ -66,9 +62,7 @@ def _mistakes(text: str) -> list[Fault]:
             return [_mistake(piece, mistake)]
         before = piece
     if opened:
-        return [
-            _mistake(opened[-1][0], "this `(` is never closed; add `)`, or write `\\(` for the sign itself")
-        ]
+        return [_mistake(opened[-1][0], "this `(` is never closed; add `)`, or write `\\(` for the sign itself")]
     return []
 
 

@@ -110,11 +110,7 @@ def _after(value: object, step: Step) -> Iterator[object]:
             yield from value[first:past] if isinstance(value, list | tuple) else ()
         case Every():
             yield from (
-                value.values()
-                if isinstance(value, Mapping)
-                else value
-                if isinstance(value, list | tuple)
-                else ()
+                value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
             )
         case Name() | Filter():
             yield from _queried(value, step)

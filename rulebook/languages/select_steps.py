@@ -190,9 +190,7 @@ class _Reader:
         if self._looks_at(r"-?\d|'|\"|true\b|false\b|null\b"):
             raise self._unusual("A value on the left", "write the field first, like `@.name == 'x'`", start)
         if not self._take("@"):
-            raise self._stuck(
-                "A condition begins with `@`, the item that is looked at, like `@.name == 'x'`."
-            )
+            raise self._stuck("A condition begins with `@`, the item that is looked at, like `@.name == 'x'`.")
         path = self._path_in_item()
         end = self.at
         operator = self._operator()
@@ -281,9 +279,7 @@ class _Reader:
     ) -> LanguageError:
         whole = None if mended is None else self.text[:start] + mended + self.text[end:]
         return LanguageError(
-            Fault(
-                "RB416", {"what": what, "instead": instead}, start, end, mended=whole, safe=whole is not None
-            )
+            Fault("RB416", {"what": what, "instead": instead}, start, end, mended=whole, safe=whole is not None)
         )
 
 

@@ -84,9 +84,7 @@ class _Walk:
                 self.faults.append(Fault("RB415", {"name": whole}, step.start, end, mended=mended, safe=True))
                 return
         best = nearest(step.name, fields)
-        mended_step = (
-            None if best is None else self.text[: step.start] + _written(best) + self.text[step.end :]
-        )
+        mended_step = None if best is None else self.text[: step.start] + _written(best) + self.text[step.end :]
         self._nothing(step, guess=guess(step.name, fields), mended=mended_step)
 
     def _item(self, kind: Type, step: Index | Slice | Every) -> Type | None:
@@ -152,9 +150,7 @@ class _Walk:
 
     def _nothing(self, step: Step, *, guess: str = "", help: str = "", mended: str | None = None) -> None:
         written = self.text[step.start : step.end].lstrip(".")
-        self.faults.append(
-            Fault("RB414", {"step": written, "guess": guess}, step.start, step.end, help, mended)
-        )
+        self.faults.append(Fault("RB414", {"step": written, "guess": guess}, step.start, step.end, help, mended))
 
 
 def _narrowed(item: Type, condition: Condition) -> Type:
@@ -222,9 +218,7 @@ def _written(name: str) -> str:
 
 
 def _written_path(path: Sequence[Name | Index]) -> str:
-    return "@" + "".join(
-        _written(step.name) if isinstance(step, Name) else f"[{step.index}]" for step in path
-    )
+    return "@" + "".join(_written(step.name) if isinstance(step, Name) else f"[{step.index}]" for step in path)
 
 
 def _guess_only(value: str, choices: Sequence[str]) -> str:

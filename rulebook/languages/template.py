@@ -74,9 +74,7 @@ class Template:
         if not self.live:
             return self.text
         values = {name: lookup(name) for name in sorted(self.names())}
-        return _rendered(
-            self.text, {name: _plain(value) for name, value in values.items() if _is_known(value)}
-        )
+        return _rendered(self.text, {name: _plain(value) for name, value in values.items() if _is_known(value)})
 
 
 def read_template(text: str) -> Template:
@@ -158,7 +156,7 @@ _BUDGET = "the budget"
 
 @cache
 def _environment() -> Any:
-    from jinja2 import StrictUndefined, Undefined, pass_context
+    from jinja2 import StrictUndefined, Undefined
     from jinja2.runtime import LoopContext
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -196,12 +194,14 @@ def _environment() -> Any:
                 return obj
             return self.undefined(obj=obj, name=argument)
 
-    environment = Environment(
-        undefined=StrictUndefined,
-        autoescape=False,
-        keep_trailing_newline=True,
-        finalize=_finalized,
+    return _restricted(
+        Environment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True, finalize=_finalized)
     )
+
+
+def _restricted(environment: Any) -> Any:
+    from jinja2 import pass_context
+
     environment.globals.clear()
     environment.filters.clear()
     environment.filters.update({name: _guarded(function) for name, function in FILTER_FUNCTIONS.items()})
@@ -273,9 +273,7 @@ def _rendered(text: str, values: dict[str, object]) -> str:
         raise MissingInTemplate(_missing(str(error), paths_of(_tree(text)))) from None
     except (RecursionError, MemoryError):
         raise TemplateLimit("it is nested too deep") from None
-    except (
-        Exception
-    ) as error:  # a comparison of a text with a number, and the like: whatever the values bring about
+    except Exception as error:  # a comparison of a text with a number, and the like: whatever the values bring about
         raise TemplateMismatch(f"a value cannot be used there: {error}") from None
     return "".join(parts)
 

@@ -81,9 +81,7 @@ def _part(item: object, attribute: object) -> str:
 
 
 def _tojson(value: object, indent: object = None) -> str:
-    return json.dumps(
-        value, ensure_ascii=False, indent=None if indent is None else _number(indent, MAX_INDENT)
-    )
+    return json.dumps(value, ensure_ascii=False, indent=None if indent is None else _number(indent, MAX_INDENT))
 
 
 def _truncate(value: object, length: object = 255, killwords: object = False, end: object = "...") -> str:

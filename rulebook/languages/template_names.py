@@ -146,11 +146,7 @@ class _Walk:
             return
         written = _written(node)
         best = next((name for name in ("write_to", "path") if name in kind.fields), None)
-        hint = (
-            f" Write `{{{{ {written}.{best} }}}}`."
-            if best
-            else f" Name one of its parts: {listed(kind.fields)}."
-        )
+        hint = f" Write `{{{{ {written}.{best} }}}}`." if best else f" Name one of its parts: {listed(kind.fields)}."
         self._say(Fault("RB419", {"what": f"`{written}` as a whole", "hint": hint}, *self._place(node, "")))
 
     def _say(self, fault: Fault) -> None:

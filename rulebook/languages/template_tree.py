@@ -111,9 +111,7 @@ def _refused_filter(node: Any) -> Iterator[dict[str, object]]:
 
 def _fits(node: Any) -> bool:
     try:
-        signature(FILTER_FUNCTIONS[node.name]).bind(
-            node, *node.args, **{pair.key: pair for pair in node.kwargs}
-        )
+        signature(FILTER_FUNCTIONS[node.name]).bind(node, *node.args, **{pair.key: pair for pair in node.kwargs})
     except TypeError:
         return False
     return True

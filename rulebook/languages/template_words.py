@@ -8,9 +8,7 @@ def in_words(message: str) -> str:
     for told, sentence in _SENTENCES:
         found = re.match(told, message, re.DOTALL)
         if found:
-            return sentence.format(
-                *(part and part.replace("end of print statement", "}}") for part in found.groups())
-            )
+            return sentence.format(*(part and part.replace("end of print statement", "}}") for part in found.groups()))
     return "it cannot be read; compare its braces with `{{ name }}` and `{% if name %}…{% endif %}`"
 
 

@@ -16,8 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-from subprocess import Popen
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_GET_CHILD_SUBREAPER = 37
@@ -29,10 +28,20 @@ _END_LIMIT_S = 10.0
 _GIVEN_AWAY = (b"PATH", b"HOME", b"LANG", b"LC_ALL", b"TMPDIR", b"PWD", b"SHLVL", b"_")
 
 
-class Brood:
+class Started(Protocol):
+    """A child process that has been started. `returncode` is set when it has ended."""
+
+    pid: int
+    returncode: Any
+
+
+Program = TypeVar("Program", bound=Started)
+
+
+class Brood(Generic[Program]):
     """One running program, a child of this process, and its descendants."""
 
-    def __init__(self, process: Popen[bytes], tag: int, width: int) -> None:
+    def __init__(self, process: Program, tag: int, width: int) -> None:
         self.process, self.leader = process, process.pid
         self._tag, self._width = tag, width
         with suppress(OSError, ValueError):
@@ -49,9 +58,7 @@ class Brood:
             os.killpg(self.leader, signal.SIGKILL)
         status = _status(self.leader, deadline)
         empty = 0
-        while (
-            empty < 2 and time.monotonic() < deadline
-        ):  # twice: the kernel's list can skip one while others end
+        while empty < 2 and time.monotonic() < deadline:  # twice: the kernel's list can skip one while others end
             found = [child for child in _children() if self._owns(child)]
             empty = 0 if found else empty + 1
             for child in found:
@@ -97,7 +104,7 @@ def adopting() -> Iterator[None]:
 
 
 @contextmanager
-def brood_of(start: Callable[[], Popen[bytes]]) -> Iterator[Brood]:
+def brood_of(start: Callable[[], Program]) -> Iterator[Brood[Program]]:
     """Start a program and tell its brood apart from those beside it; reaps the program at the end.
 
     Raises what `start` raises. Until the program stands to be tagged, this process's own soft limit, which a

@@ -61,9 +61,7 @@ class MachineGit:
             store, head = store_of(runs), self.resolve(repository, "HEAD")
             lay_out(pointer, store, head)
             for name in ("index", "packed-refs", "refs"):
-                original = runs.output(
-                    "rev-parse", "--path-format=absolute", "--git-path", name
-                ).removesuffix("\n")
+                original = runs.output("rev-parse", "--path-format=absolute", "--git-path", name).removesuffix("\n")
                 _copy(original, os.path.join(pointer, name))
         except OSError as error:
             raise GitError(f"`{folder}` cannot be made a repository: {error.strerror}") from error

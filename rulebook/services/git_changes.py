@@ -39,7 +39,7 @@ def changes_since(processes: Processes, repository: str, base: str) -> list[Chan
     changes += [Change(path, "untracked", None, None) for path in found.strange]
     for path, (mode, commit) in committed.items():
         if mode == _SUBMODULE:
-            changes += _in_submodule(processes, repository, path, commit, path in found.submodules)
+            changes += _in_submodule(processes, repository, path, commit, found)
     return sorted(changes, key=lambda change: change.path)
 
 
@@ -131,10 +131,10 @@ def _placed(change: Change, tracked: set[str], ignored: set[str]) -> Change:
     return replace(change, status="ignored" if hidden else "untracked")
 
 
-def _in_submodule(
-    processes: Processes, repository: str, path: str, commit: str, populated: bool
-) -> list[Change]:
-    if not populated:
+def _in_submodule(processes: Processes, repository: str, path: str, commit: str, found: _Found) -> list[Change]:
+    if path in found.files:  # a file or a link in place of the folder, which the diff leaves out
+        return [Change(path, "modified", None, None, None, _SUBMODULE, found.files[path])]
+    if path not in found.submodules:
         gone = not os.path.lexists(os.path.join(repository, path))
         return [Change(path, "deleted", None, None, old_mode=_SUBMODULE)] if gone else []
     try:
@@ -142,8 +142,7 @@ def _in_submodule(
     except GitError as error:
         raise GitError(f"the submodule `{path}` cannot be compared: {error}") from error
     return [
-        replace(c, path=f"{path}/{c.path}", previous=f"{path}/{c.previous}" if c.previous else None)
-        for c in inside
+        replace(c, path=f"{path}/{c.path}", previous=f"{path}/{c.previous}" if c.previous else None) for c in inside
     ]
 
 

@@ -66,9 +66,7 @@ def over(processes: Processes, repository: str, base: str) -> Iterator[GitRuns]:
     try:
         with tempfile.TemporaryDirectory(prefix="rulebook-git-") as folder:
             lay_out(folder, store, base)
-            runs = GitRuns(
-                processes, repository, {"GIT_DIR": folder, "GIT_WORK_TREE": os.path.realpath(repository)}
-            )
+            runs = GitRuns(processes, repository, {"GIT_DIR": folder, "GIT_WORK_TREE": os.path.realpath(repository)})
             runs.output("read-tree", base)
             yield runs
     except OSError as error:

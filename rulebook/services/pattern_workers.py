@@ -14,6 +14,9 @@ from rulebook.errors import Missing
 START_LIMIT_S = 30.0
 """How long a worker may take to start; it takes some hundredths of a second on an idle machine."""
 
+SPARE_S = 1.0
+"""A worker ends itself so long after its limit, for when nobody is left to end it."""
+
 MAX_IDLE = 4
 """How many workers are kept for the next search."""
 
@@ -30,7 +33,7 @@ class Workers:
         """The first match's start and end, or None. Raises TimeoutError after `limit_s`, or Missing."""
         worker = self._taken()
         try:
-            result = worker.search(written, flags, text, time.monotonic() + limit_s)
+            result = worker.search(written, flags, text, limit_s)
         except TimeoutError:
             worker.kill()
             raise TimeoutError(f"the search took more than {limit_s:g} s") from None
@@ -91,10 +94,11 @@ class _Worker:
             self.kill()
             raise Missing("harness", "the process for a pattern search did not start") from None
 
-    def search(self, written: str, flags: int, text: str, deadline_s: float) -> tuple[int, int] | None:
+    def search(self, written: str, flags: int, text: str, limit_s: float) -> tuple[int, int] | None:
         """One search. Raises TimeoutError, and OSError when the process is gone."""
+        deadline_s = time.monotonic() + limit_s
         parts = [written.encode("utf-32-le", "surrogatepass"), text.encode("utf-32-le", "surrogatepass")]
-        self._write(_HEAD.pack(flags, *map(len, parts)) + b"".join(parts), deadline_s)
+        self._write(_HEAD.pack(limit_s + SPARE_S, flags, *map(len, parts)) + b"".join(parts), deadline_s)
         start, end = _ANSWER.unpack(self._read(_ANSWER.size, deadline_s))
         return None if start < 0 else (start, end)
 
@@ -131,19 +135,24 @@ def _wait(pipe: int, event: int, deadline_s: float) -> None:
             raise TimeoutError
 
 
-_HEAD = struct.Struct("<III")
+_HEAD = struct.Struct("<dIII")
 _ANSWER = struct.Struct("<qq")
 _READY = b"+"
 _PROGRAM = """
-import re, struct, sys, warnings
+import re, signal, struct, sys, warnings
 warnings.simplefilter("ignore")
 source, target = sys.stdin.buffer, sys.stdout.buffer
 target.write(b"+")
 target.flush()
-while len(head := source.read(12)) == 12:
-    flags, *sizes = struct.unpack("<III", head)
+timer = getattr(signal, "setitimer", lambda *_: None)
+if hasattr(signal, "SIGALRM"):
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+while len(head := source.read(20)) == 20:
+    limit, flags, *sizes = struct.unpack("<dIII", head)
     written, text = (source.read(size).decode("utf-32-le", "surrogatepass") for size in sizes)
+    timer(0, limit)
     found = re.compile(written, flags).search(text)
+    timer(0, 0)
     target.write(struct.pack("<qq", *(found.span() if found else (-1, -1))))
     target.flush()
 """

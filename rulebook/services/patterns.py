@@ -93,9 +93,7 @@ def _compiled_with_re2(written: str, flags: str) -> re.Pattern[str]:
     try:
         import re2  # the optional extra `rulebook[re2]`
     except ImportError:
-        raise Missing(
-            "harness", "`engine: re2` needs the extra `rulebook[re2]`, which is not installed"
-        ) from None
+        raise Missing("harness", "`engine: re2` needs the extra `rulebook[re2]`, which is not installed") from None
     options = re2.Options()
     options.log_errors = False
     inline = f"(?{flags})" if flags else ""

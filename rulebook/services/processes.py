@@ -101,7 +101,7 @@ def _started(command: Command, stdin: int) -> subprocess.Popen[bytes]:
     )
 
 
-def _followed(brood: Brood, command: Command, began: float) -> Completed:
+def _followed(brood: Brood[subprocess.Popen[bytes]], command: Command, began: float) -> Completed:
     with ExitStack() as open_pipes:
         pipes = [open_pipes.enter_context(p) for p in (brood.process.stdout, brood.process.stderr) if p]
         kept = [_Kept(pipe.fileno(), command.output_limit_bytes) for pipe in pipes]

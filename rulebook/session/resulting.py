@@ -59,9 +59,7 @@ def base_of(record: Record, base_commit: str | None, repository: str | None, por
     logged = record.workspaces[0].base_commit or None if record.workspaces else None
     asked = base_commit or "HEAD"
     if repository is None:
-        return BaseCommit(
-            asked, None, logged, "no repository was given: write `fixture:` or pass `--project`"
-        )
+        return BaseCommit(asked, None, logged, "no repository was given: write `fixture:` or pass `--project`")
     try:
         resolved = ports.git.resolve(repository, base_commit or logged or "HEAD")
     except GitError as error:

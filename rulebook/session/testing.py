@@ -35,10 +35,7 @@ def _run(
         if repository is None:
             raise Missing("fixture", no_repository)
         try:
-            argv = [
-                word.render(lambda name: params if name == "params" else MissingValue(name))
-                for word in test.argv
-            ]
+            argv = [word.render(lambda name: params if name == "params" else MissingValue(name)) for word in test.argv]
         except TemplateError as error:
             raise Missing("harness", f"the command of the test `{test.name}`: {error}") from error
         return run_over(repository, argv, test.timeout, test.take, ports)

@@ -13,7 +13,6 @@ from rulebook.source.zon_reader import read_zon
 LANGUAGES: dict[str, Language] = {".yaml": "yaml", ".yml": "yaml", ".zon": "zon"}
 """The endings of rule files, and the notation that each stands for."""
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _REASONS = {
     errno.ENOENT: "there is no file of that name",
     errno.ENOTDIR: "part of the path is a file, not a folder",
@@ -49,7 +48,7 @@ def read_bytes(raw: bytes, file: str, language: Language) -> Reading:
     if b"\0" in raw:
         return _unreadable(file, "it is not text")
     try:
-        text = raw.removeprefix(_BYTE_ORDER_MARK).decode("utf-8")
+        text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         return Reading(None, (problem("RB102", file, None, line=line),))

@@ -107,7 +107,8 @@ def _text_after_quote(builder: Builder, fault: SyntaxFault) -> Mend | None:
     if builder.last_quoted is None or fault.position < builder.last_quoted[1]:
         return None
     start, end = builder.last_quoted
-    if "\n" in text[start : fault.position + 1] or text[end : fault.position].strip():
+    follows = text[fault.position : fault.position + 1]
+    if not follows.strip() or "\n" in text[start : fault.position] or text[end : fault.position].strip():
         return None
     value_start, value_end = _value_around(builder, start)
     whole = text[value_start:value_end]
@@ -168,9 +169,7 @@ def _block_header(builder: Builder, fault: SyntaxFault) -> Mend | None:
     if text[start : start + 1] not in ("|", ">") or not fault.says(*_HEADER_PROBLEMS):
         return None
     below_start, below_end = builder.lines.bounds(min(line_end + 2, len(text)))
-    margins = [
-        len(line) - len(line.lstrip()) for line in (text[line_start:line_end], text[below_start:below_end])
-    ]
+    margins = [len(line) - len(line.lstrip()) for line in (text[line_start:line_end], text[below_start:below_end])]
     if line_end >= len(text) or below_start <= line_start or margins[1] <= margins[0]:
         return None
     said = f"The text of a `{text[start]}` begins on the next line; nothing can stand behind the sign."

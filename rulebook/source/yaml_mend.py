@@ -37,9 +37,7 @@ class Mend:
     help: str = ""
 
 
-def quoting(
-    code: str, text: str, start: int, end: int, at: tuple[int, int] | None = None, **words: Any
-) -> Mend:
+def quoting(code: str, text: str, start: int, end: int, at: tuple[int, int] | None = None, **words: Any) -> Mend:
     """The fault that `text[start:end]` has no quotes, shown at the offsets `at` (the whole by default)."""
     whole = quoted(text[start:end])
     shown = at or (start, end)

@@ -18,6 +18,7 @@ _CURLY = "\u201c\u201d\u201e\u2018\u2019\u201a"
 _WRAPPED = re.compile(f"[{_CURLY}][^{_CURLY}]*[{_CURLY}]")
 _WIDE_COLON = re.compile("-\u00a0+|[A-Za-z_][\\w.-]*(?:\uff1a|:\u00a0)")
 _TAB_INDENT = re.compile(r"^( *\t[ \t]*)(?=[^\s#])", re.MULTILINE)
+_ENTRY_BELOW = re.compile(r"\n[ \t]*(?P<entry>-[ \t])")
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -49,6 +50,8 @@ class Notes:
         """Say what else a value without quotes could have been meant as."""
         if self.text.startswith(" #", end) and isinstance(meaning, str):
             self._cut_by_hash(word, path, start, end)
+        if path and type(path[-1]) is int and "\n" in self.text[start:end]:
+            self._swallowed_entry(path, start, end)
         if isinstance(meaning, TooManyDigits):
             self._too_many_digits(meaning, path, start, end)
         elif (seen := two_readings(word)) is not None:
@@ -101,14 +104,24 @@ class Notes:
         line_start, line_end = self.lines.bounds(end)
         rest = self.text[end + 2 : line_end].rstrip()
         glued = rest[:1] not in ("", " ", "\t", "#", "!", "-", "=")
-        split = any(
-            word.count(o) > word.count(c) and rest.count(c) > rest.count(o) for o, c in _CLOSERS.items()
-        )
+        split = any(word.count(o) > word.count(c) and rest.count(c) > rest.count(o) for o, c in _CLOSERS.items())
         if start < line_start or not (glued or split):
             return
         whole = end + 2 + len(rest)
         edit = (start, whole, quoted(self.text[start:whole]))
         self._say("RB111", end + 1, whole, path, edit, value=word)
+
+    def _swallowed_entry(self, path: Path, start: int, end: int) -> None:
+        """Say that an entry's text goes on with `- …`, which is a next entry with too many spaces before it."""
+        found = _ENTRY_BELOW.search(self.text, start, end)
+        if found is None:
+            return
+        line_start = self.lines.bounds(start)[0]
+        wanted = self.text.rfind("-", line_start, start) - line_start + 1
+        place = found.start("entry")
+        column = self.lines.span(place, place).column
+        if wanted > 0:
+            self._say("RB104", place, place + 1, path, key="-", found=column, wanted=wanted)
 
     def _too_many_digits(self, number: TooManyDigits, path: Path, start: int, end: int) -> None:
         key = next((step for step in reversed(path) if isinstance(step, str)), "A number")

@@ -16,7 +16,7 @@ from rulebook.source.yaml_mend import SyntaxFault
 from rulebook.source.yaml_repair import repaired
 
 _UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
-_NO_DOCUMENT = frozenset(("RB103", "RB114", "RB115", "RB116", "RB117", "RB119", "RB124", "RB205"))
+_NO_DOCUMENT = frozenset(("RB103", "RB104", "RB114", "RB115", "RB116", "RB117", "RB119", "RB124", "RB205"))
 
 
 class EventSource(Protocol):

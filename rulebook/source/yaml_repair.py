@@ -60,9 +60,7 @@ class _Patch:
         fix = Fix(mend.mended, tuple(edits), mend.safe) if edits else None
         start, end = self._back(mend.start), self._back(mend.end)
         span = self._original.span(start, max(start, end))
-        self.diagnostics.append(
-            problem(mend.code, self._file, span, help=mend.help, fix=fix, **mend.words)
-        )
+        self.diagnostics.append(problem(mend.code, self._file, span, help=mend.help, fix=fix, **mend.words))
         too_many = len(edits) + len(self._edits) > MOST_EDITS
         if not edits or too_many or any(_overlap(new, old) for new in edits for old in self._edits):
             return False

@@ -27,6 +27,7 @@ class Cursor:
         self.token = Token("end", 0, 0)
         self._faults = 0
         self._nodes = 0
+        self._cut: dict[int, Token] = {}
 
     @property
     def word(self) -> str:
@@ -49,7 +50,7 @@ class Cursor:
     def step(self) -> None:
         """Take the next token in hand, past what only needs a message."""
         self.before = self.token
-        token = next_token(self.text, self.token.end)
+        token = self._cut_at(self.token.end)
         while token.kind == "bad":
             if is_comment(self.text, token):
                 self.report(about_comment(self.text, token))
@@ -57,14 +58,14 @@ class Cursor:
                 self.report_look_alike(token)
             else:
                 break
-            token = next_token(self.text, token.end)
+            token = self._cut_at(token.end)
         self.token = token
 
     def after(self, token: Token) -> Token:
         """The token behind any token, with nothing said and nothing moved."""
-        token = next_token(self.text, token.end)
+        token = self._cut_at(token.end)
         while token.kind == "bad" and (is_comment(self.text, token) or self._is_blank(token)):
-            token = next_token(self.text, token.end)
+            token = self._cut_at(token.end)
         return token
 
     def count(self) -> None:
@@ -93,6 +94,12 @@ class Cursor:
         fix = Fix(mended, (Edit(start, token.end, mended),))
         span = self.lines.span(start, start + 1)
         self._keep(problem("RB120", self.file, span, fix=fix, **words_for(self.text[start])))
+
+    def _cut_at(self, place: int) -> Token:
+        token = self._cut.get(place)
+        if token is None:
+            token = self._cut[place] = next_token(self.text, place)
+        return token
 
     def _is_blank(self, token: Token) -> bool:
         return LOOK_ALIKES.get(self.text[token.start], ("", "no"))[1] in ("", " ")

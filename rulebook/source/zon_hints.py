@@ -155,7 +155,6 @@ def _about_text(word: str, start: int, end: int) -> ZonFault:
     if closed:
         return ZonFault(start, end, "There is an invisible character inside these quotes. Delete it.")
     said = (
-        "The quote opened here isn't closed on its line. Close it; "
-        "in a text of several lines each begins with `\\\\`."
+        "The quote opened here isn't closed on its line. Close it; in a text of several lines each begins with `\\\\`."
     )
     return ZonFault(start, start + 1, said)

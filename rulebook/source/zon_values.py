@@ -82,7 +82,7 @@ def character(written: str, start: int) -> int:
     end = start + len(written)
     inside = written[1:-1]
     if not inside:
-        raise ZonFault(start, end, "There is nothing between these quotes. An empty text is `\"\"`.", '""')
+        raise ZonFault(start, end, 'There is nothing between these quotes. An empty text is `""`.', '""')
     if inside[0] == "\\":
         value, past = _escape(inside, 0, start + 1)
         if past == len(inside) and inside[1] == "x":

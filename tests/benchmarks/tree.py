@@ -19,7 +19,9 @@ def write_session(path: Path, events: int) -> None:
     sys.path.insert(0, str(Path(__file__).parent.parent))
     from logs import write_log
 
-    lines: list[dict[str, object]] = [{"session.start": {"agent_kind": "main", "model_alias": "m", "parent_session": ""}}]
+    lines: list[dict[str, object]] = [
+        {"session.start": {"agent_kind": "main", "model_alias": "m", "parent_session": ""}}
+    ]
     for number in range((events - 2) // 4):
         call = {"call_id": f"c{number}", "tool": "read_file", "arguments": '{"path": "a.py"}'}
         lines += [
@@ -51,7 +53,9 @@ def run(pairs: int) -> list[Ratio]:
         write_session(log, 10_000)
         few.write_text(rules(10), encoding="utf-8")
         many.write_text(rules(1_000), encoding="utf-8")
-        check = [rulebook("eval", "check", str(spec), "--session", str(log), "--format", "json") for spec in (many, few)]
+        check = [
+            rulebook("eval", "check", str(spec), "--session", str(log), "--format", "json") for spec in (many, few)
+        ]
         loads = [sys.executable, "-c", SCRIPT, str(log)]
         return [
             ratio("1,000 checks / 10 checks, 10,000 events", check[0], check[1], 8, pairs=pairs, exits=(0, 3)),

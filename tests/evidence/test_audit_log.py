@@ -312,7 +312,9 @@ def test_a_line_beyond_the_limit_is_undecodable(tmp_path: Path) -> None:
 
 def test_lines_of_every_length_around_the_block_size(tmp_path: Path) -> None:
     titles: list[dict[str, object]] = [
-        {"session.title": {"title": "x" * (65536 * times // 4 + more)}} for times in range(12) for more in (-1, 0, 1, 7)
+        {"session.title": {"title": "x" * (65536 * times // 4 + more)}}
+        for times in range(12)
+        for more in (-1, 0, 1, 7)
         if times or more > 0
     ]
     found = read(write_log(tmp_path / "log.jsonl", titles))

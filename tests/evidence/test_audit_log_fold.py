@@ -66,7 +66,16 @@ def at_of(events: Events, number: int) -> int:
 
 def test_turns_are_assistant_messages_and_not_usage_events(tmp_path: Path) -> None:
     usage: dict[str, object] = {"usage": {}}
-    events = [start(), usage, usage, says("assistant", ""), says("user", "go on"), usage, says("assistant", "ok"), end()]
+    events = [
+        start(),
+        usage,
+        usage,
+        says("assistant", ""),
+        says("user", "go on"),
+        usage,
+        says("assistant", "ok"),
+        end(),
+    ]
     record = fold(tmp_path, events)
     assert (record.turns, record.event_counts["usage"], record.started) == (2, 3, True)
     assert record.usage == Usage(0, 0, 0, 0, requests=3)
@@ -247,7 +256,9 @@ def test_no_usage_event_is_no_usage(tmp_path: Path) -> None:
     assert not record.spend.known
 
 
-@pytest.mark.parametrize("names", [("config_hash", "sandbox_hash", "sandbox_driver"), ("config_sha256", "sandbox_sha256", "driver")])
+@pytest.mark.parametrize(
+    "names", [("config_hash", "sandbox_hash", "sandbox_driver"), ("config_sha256", "sandbox_sha256", "driver")]
+)
 def test_configurations(tmp_path: Path, names: tuple[str, str, str]) -> None:
     said = dict(zip(names, ("aa", "bb", "native"), strict=True))
     more = {"provider": "local", "model": "m-1", "seed": 7, "tools": ["bash", "grep"]}
@@ -266,7 +277,14 @@ def test_subagents(tmp_path: Path) -> None:
         return {"agent.complete": {**named, "outcome": outcome, "result": "", "scratchpad_path": ""}}
 
     spawns = [{"session.spawn": {"child_session": c, "child_agent_kind": "helper", "reason": f"do {c}"}} for c in "abc"]
-    events = [*spawns, complete("a", "died"), end(), complete("a", "finished"), complete("b", "budget"), complete("z", "x")]
+    events = [
+        *spawns,
+        complete("a", "died"),
+        end(),
+        complete("a", "finished"),
+        complete("b", "budget"),
+        complete("z", "x"),
+    ]
     children = fold(tmp_path, events).children
     assert {name: (child.task, child.outcome) for name, child in children.items()} == {
         "a": ("do a", "finished"), "b": ("do b", "budget"), "c": ("do c", None),

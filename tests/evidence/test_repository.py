@@ -27,7 +27,7 @@ def over(root: Path, base: str | None = None, files: MachineFiles | None = None)
 class Refusing(MachineFiles):
     """Files that this machine may not look at."""
 
-    def within(self, root: str, path: str) -> FileFacts | None:
+    def within(self, root: str, path: str) -> FileFacts | None:  # noqa: ARG002
         raise PermissionError(13, "Permission denied", path)
 
 
@@ -69,8 +69,8 @@ def test_an_absolute_link_that_stays_inside(root: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "path", "reason"),
     [
-        (lambda root: None, "z", "`z` is not there"),
-        (lambda root: None, "src", "`src` is not a regular file: it is a folder"),
+        (lambda _: None, "z", "`z` is not there"),
+        (lambda _: None, "src", "`src` is not a regular file: it is a folder"),
         (lambda root: os.mkfifo(root / "p"), "p", "it is a pipe, a socket or a device"),
         (lambda root: (root / "l").symlink_to("b"), "l", "`l` is not a regular file: it is a link"),
         (lambda root: (root / "l").symlink_to("src"), "l/a.py", "`l` is a link"),

@@ -13,14 +13,18 @@ def test_times(text: str, seconds: float) -> None:
     assert read_duration(text) == seconds
 
 
-@pytest.mark.parametrize("text", ["", "30", "s", "0s", "-1s", "1e3s", "1m30s", "5 minutes", "1d", "30S", "nan", "٣s", " 1s"])
+@pytest.mark.parametrize(
+    "text", ["", "30", "s", "0s", "-1s", "1e3s", "1m30s", "5 minutes", "1d", "30S", "nan", "٣s", " 1s"]
+)
 def test_what_is_no_time(text: str) -> None:
     with pytest.raises(LanguageError) as caught:
         read_duration(text)
     assert [fault.code for fault in caught.value.faults] == ["RB214"]
 
 
-@pytest.mark.parametrize(("text", "size"), [("512 KiB", 524288), ("1 MiB", 1048576), ("1.5 KiB", 1536), ("10 B", 10), ("2GiB", 2**31)])
+@pytest.mark.parametrize(
+    ("text", "size"), [("512 KiB", 524288), ("1 MiB", 1048576), ("1.5 KiB", 1536), ("10 B", 10), ("2GiB", 2**31)]
+)
 def test_sizes(text: str, size: int) -> None:
     assert read_size(text) == size
 
@@ -38,7 +42,9 @@ def test_a_bare_number_shows_both_readings() -> None:
     assert caught.value.faults[0].words["example"] == "`512 B` for bytes or `512 KiB` for 1024 times that"
 
 
-@pytest.mark.parametrize(("text", "mended"), [("./src/a", "src/a"), ("src//a", "src/a"), ("src/a/", "src/a"), ("../a", None), ("/a", None)])
+@pytest.mark.parametrize(
+    ("text", "mended"), [("./src/a", "src/a"), ("src//a", "src/a"), ("src/a/", "src/a"), ("../a", None), ("/a", None)]
+)
 def test_a_path_that_only_looks_wrong_is_mended(text: str, mended: str | None) -> None:
     with pytest.raises(LanguageError) as caught:
         read_repository_path(text)

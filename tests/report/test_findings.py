@@ -22,9 +22,7 @@ def made(outcome, **options):
 
 def test_a_measurement_keeps_its_sides_and_its_place():
     seen = (Seen(offset=412, message=3, call=1), Seen(path="src/a.py", line=7), Seen(note="nowhere"), Seen())
-    found = made(
-        binary(False, "why not", expected="a", actual="b", seen=seen, metadata={"stdout": "x\n last \n\n"})
-    )
+    found = made(binary(False, "why not", expected="a", actual="b", seen=seen, metadata={"stdout": "x\n last \n\n"}))
     assert (found.status, found.passed, found.score, found.expected, found.actual) == (
         "fail",
         False,
@@ -127,9 +125,7 @@ def test_the_report_has_the_fields_of_its_format_and_no_other():
 
 
 def test_the_same_evidence_gives_the_same_bytes():
-    case = {
-        "findings": [{"id": "x", "category": "model", "status": "fail", "actual": {"b": 1, "a": {3, 1, 2}}}]
-    }
+    case = {"findings": [{"id": "x", "category": "model", "status": "fail", "actual": {"b": 1, "a": {3, 1, 2}}}]}
     first, second = canonical(eval_report(judged_of(case))), canonical(eval_report(judged_of(case)))
     assert first == second
     assert list(json.loads(first)) == sorted(json.loads(first))

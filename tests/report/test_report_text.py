@@ -10,9 +10,7 @@ from rulebook.report.text import WIDTH, figure, render_report, shown
 from rulebook.terminal import columns
 
 FOLDER = Path(__file__).parent / "texts"
-CASES = {
-    path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.yaml"))
-}
+CASES = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.yaml"))}
 
 
 @pytest.mark.parametrize("name", CASES)

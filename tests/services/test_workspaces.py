@@ -59,7 +59,7 @@ def test_a_folder_that_is_gone(tmp_path: Path) -> None:
         pass
 
 
-def test_it_is_removed_after_an_error(tmp_path: Path) -> None:
+def test_it_is_removed_after_an_error() -> None:
     with pytest.raises(ZeroDivisionError), WORKSPACES.fresh() as folder:
         raise ZeroDivisionError
     assert not Path(folder).exists()

@@ -84,6 +84,10 @@ def test_a_byte_order_mark_is_no_part_of_the_text():
     assert document.values[("a",)].column == 4
 
 
+def test_the_limits():
+    assert (MAX_BYTES, MAX_NODES, MAX_LEVELS, MAX_KEY_CHARACTERS) == (1024 * 1024, 50_000, 64, 128)
+
+
 def test_levels():
     deep = MAX_LEVELS - 1
     assert read_text("[" * MAX_LEVELS + "]" * MAX_LEVELS, "x", "yaml").document is not None
