@@ -148,7 +148,7 @@ class Git(Protocol):
         ...
 
     def separate(self, repository: str, folder: str) -> None:
-        """Give `folder`, a copy of the work tree `repository`, its own `.git` where the copied one only points elsewhere.
+        """Give `folder`, a copy of the work tree `repository`, its own `.git` where the copy's only points elsewhere.
 
         So no command that runs in the copy can reach the original's index, branches or HEAD.
         """

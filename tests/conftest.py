@@ -16,6 +16,10 @@ settings.register_profile("long", settings.get_profile("default"), max_examples=
 settings.load_profile("default")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--write-golden", action="store_true", help="write the golden reports anew")
+
+
 @pytest.fixture(scope="session")
 def shared_sessions() -> Path:
     """The folder of real sessions that lies beside the project."""

@@ -1,15 +1,20 @@
 """What a source's text is made of, where a log of our own cannot show it."""
 
+from pathlib import Path
+
 import pytest
+from given import evidence_of
 
 from rulebook.errors import Missing, NotHandedIn
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.reading_sources import read_source
 from rulebook.evidence.reading_text import filled, place_in, text_of
-from rulebook.evidence.record import Call, Record
+from rulebook.evidence.record import Call, Record, Wants
+from rulebook.evidence.sources import RepositoryDiff
 from rulebook.evidence.transcript import Message
 from rulebook.languages.template import read_template
 from rulebook.outcome import Seen
+from rulebook.services.ports import machine_ports
 
 
 def said(*messages: Message) -> Evidence:
@@ -68,3 +73,12 @@ def test_a_template_that_reads_what_is_not_there_is_unmeasured() -> None:
     with pytest.raises(Missing) as caught:
         filled(read_template("{{ cost }}"), Evidence(record=Record()))
     assert caught.value.category == "harness"
+
+
+def test_a_change_beyond_its_limit_hides_nothing(tmp_path: Path) -> None:
+    case = {"base": {"a.txt": "one\n"}, "files": {"a.txt": "one\ntwo\n"}}
+    evidence = evidence_of(case, Wants(), tmp_path, machine_ports())
+    size = len(text_of(RepositoryDiff(), evidence).encode())
+    assert text_of(RepositoryDiff(size), evidence).endswith("+two\n")
+    with pytest.raises(NotHandedIn):
+        text_of(RepositoryDiff(size - 1), evidence)

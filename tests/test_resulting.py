@@ -112,7 +112,8 @@ def test_a_fixture_that_git_cannot_read_is_not_passed_over(fixture: Path) -> Non
 
 
 def test_a_session_id_is_no_way_out_of_its_refs(fixture: Path) -> None:
-    record = Record(session_id="../heads/main")
+    git(fixture, "update-ref", f"refs/chock/{SESSION}", "HEAD")
+    record = Record(session_id=f"{SESSION}~0")
     with resulting_repository(None, record, str(fixture), None, "/store", PORTS) as found:
         assert where(found) == "fixture: fixture"
 
@@ -129,6 +130,9 @@ def test_the_base_commit(fixture: Path, tmp_path: Path) -> None:
     unknown = base_of(session(base=second), "nope", place, PORTS)
     assert (unknown.resolved, unknown.logged) == (None, second)
     assert "`nope` names no commit" in unknown.reason
+    with resulting_repository(None, session(base=second), place, "start", "/store", PORTS) as found:
+        assert found.repository is not None
+        assert found.repository.base == second
     assert "is gone" in base_of(session(), None, str(tmp_path / "gone"), PORTS).reason
     assert "no repository was given" in base_of(session(), None, None, PORTS).reason
 
@@ -145,15 +149,16 @@ def runs_over(root: Path, base: str | None, params: dict[str, object] | None = N
     return dict(declared([check], tree, "", params or {}, PORTS))
 
 
-def test_a_test_runs_once_and_in_a_copy(fixture: Path) -> None:
+def test_a_test_runs_once_and_in_a_copy(fixture: Path, tmp_path: Path) -> None:
     (fixture / "src/a").write_text("new\n")
     (fixture / "untracked").write_text("u\n")
-    script = "echo $$; test -f untracked && sh check.sh && rm -rf src .git untracked"
+    script = f"echo x >> {tmp_path}/count; test -f untracked && sh check.sh && rm -rf src .git untracked"
     before = listing(fixture)
     runs = runs_over(fixture, head(fixture), argv=["sh", "-c", script])
     first = runs["unit"]()
     assert first.exit == 0
     assert runs["unit"]() is first
+    assert (tmp_path / "count").read_text() == "x\n"
     assert listing(fixture) == before
 
 

@@ -86,7 +86,7 @@ class Check(BaseModel):
         return Wants()
 
     def texts(self, scope: Scope) -> Iterable[tuple[Path, Checked, Scope]]:
-        """The formulas, paths and templates in its fields, each with its path below the kind and the names it may use."""
+        """The formulas, paths and templates in its fields: each with its path, and the names it may use."""
         return ()
 
     def sentence(self) -> str:

@@ -6,14 +6,14 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from rulebook.checks import Check, Checked
-from rulebook.evidence.absence import need_whole
+from rulebook.evidence.absence import need_possible, need_whole
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.document import event_data
 from rulebook.evidence.event_names import EventName, owner_of_event
 from rulebook.evidence.record import EventRecord, Record, Wants
 from rulebook.evidence.scope import event_scope
 from rulebook.languages.faults import Fault, LanguageError, refused
-from rulebook.languages.formula import Formula, YesNoFormula
+from rulebook.languages.formula import Formula, Search, YesNoFormula, search_with
 from rulebook.languages.types import MissingValue, Scope
 from rulebook.languages.values import Named
 from rulebook.outcome import Category, Outcome, Seen, binary
@@ -81,7 +81,8 @@ class Event(Check, kind="event"):
         """Count; a log without its end can only show that there were enough, or too many."""
         record = evidence.session
         record.need("events", "events")
-        count, seen, lacking = self._matching(record, evidence)
+        need_possible(record, [self.name])
+        count, seen, lacking = self._matching(record, evidence, search_with(ports))
         enough, fits = count >= self.least, self.max is None or count <= self.max
         if fits and not (enough and self.max is None):
             need_whole(record, self.owner())
@@ -89,7 +90,7 @@ class Event(Check, kind="event"):
         reason = _could_not_tell(lacking)
         return binary(enough and fits, reason, expected=self._bounds(), actual=count, seen=seen, vacuous=vacuous)
 
-    def _matching(self, record: Record, evidence: Evidence) -> tuple[int, tuple[Seen, ...], list[str]]:
+    def _matching(self, record: Record, evidence: Evidence, search: Search) -> tuple[int, tuple[Seen, ...], list[str]]:
         """How many match, where the first of them stand, and what the condition found missing in others."""
         if self.where is None:
             first = record.first_event.get(self.name)
@@ -97,20 +98,20 @@ class Event(Check, kind="event"):
         matching: list[Seen] = []
         lacking: list[str] = []
         for event in record.events_named(self.name):
-            value = self._holds(self.where, event, evidence)
+            value = self._holds(self.where, event, evidence, search)
             if isinstance(value, MissingValue):
                 lacking.append(value.what)
             elif value is True:
                 matching.append(Seen(offset=event.offset))
         return len(matching), tuple(matching[:_SEEN_AT_MOST]), lacking
 
-    def _holds(self, where: Formula, event: EventRecord, evidence: Evidence) -> object:
+    def _holds(self, where: Formula, event: EventRecord, evidence: Evidence, search: Search) -> object:
         fields = event_data(event)
 
         def lookup(name: str) -> object:
             return evidence.document.lookup("params") if name == "params" else fields.get(name, MissingValue(name))
 
-        return where.value(lookup)
+        return where.quick_value(lookup, search)
 
     def _bounds(self) -> str:
         if self.max is None:

@@ -8,7 +8,7 @@ from rulebook.checks import Check, Checked
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.document import wants_of_names
 from rulebook.evidence.record import Wants
-from rulebook.languages.formula import YesNoFormula
+from rulebook.languages.formula import YesNoFormula, search_with
 from rulebook.languages.types import MissingValue, Scope
 from rulebook.outcome import Outcome, binary
 from rulebook.place import Path
@@ -37,7 +37,7 @@ class Expr(Check, kind="expr"):
     def measure(self, evidence: Evidence, ports: Ports) -> Outcome:
         """Work the expression out."""
         lookup = evidence.document.lookup
-        value = self.formula.value(lookup)
+        value = self.formula.value(lookup, search_with(ports))
         if isinstance(value, MissingValue):
             raise evidence.document.absent(value.what)
         known = {name: lookup(name) for name in sorted(self.formula.names())}

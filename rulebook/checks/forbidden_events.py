@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pydantic import Field
 
 from rulebook.checks import Check, Checked
-from rulebook.evidence.absence import need_whole, times
+from rulebook.evidence.absence import need_possible, need_whole, times
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.event_names import EventName, owner_of_events
 from rulebook.languages.types import Scope
@@ -48,6 +48,7 @@ class ForbiddenEvents(Check, kind="forbidden_events"):
         """Look every name up among the counts; only a whole log can show that there was none."""
         record = evidence.session
         record.need("events", "events")
+        need_possible(record, self.names)
         present = [name for name in self.names if record.event_counts.get(name)]
         if not present:
             need_whole(record, self.owner())

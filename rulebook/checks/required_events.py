@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pydantic import Field
 
 from rulebook.checks import Check, Checked
-from rulebook.evidence.absence import need_whole
+from rulebook.evidence.absence import need_possible, need_whole
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.event_names import EventName, owner_of_events
 from rulebook.languages.types import Scope
@@ -45,6 +45,7 @@ class RequiredEvents(Check, kind="required_events"):
         """Look every name up among the counts; only a whole log can show that one never came."""
         record = evidence.session
         record.need("events", "events")
+        need_possible(record, self.names)
         absent = [name for name in self.names if not record.event_counts.get(name)]
         if absent:
             need_whole(record, self.owner())

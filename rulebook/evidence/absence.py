@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from rulebook.errors import Missing
-from rulebook.evidence.record import Record
+from rulebook.evidence.record import FORMAT_TITLES, Record
 from rulebook.outcome import Category
 
 HARNESS_TOOLS: frozenset[str] = frozenset(
@@ -15,6 +15,15 @@ HARNESS_TOOLS: frozenset[str] = frozenset(
     )
 )  # fmt: skip
 """The tools of our own harness and of the one whose logs we read."""
+
+
+def need_possible(record: Record, names: Iterable[str]) -> None:
+    """Raise Missing in `harness` when an event of one of these names could not stand in a session of this format."""
+    possible = record.possible_events
+    for name in names if possible is not None else ():
+        if possible is not None and name not in possible:
+            title = FORMAT_TITLES.get(record.format, record.format)
+            raise Missing("harness", f"{title} does not record `{name}` events")
 
 
 def need_whole(record: Record, category: Category) -> None:

@@ -14,7 +14,9 @@ from rulebook.evidence.record import Record, Wants
 from rulebook.evidence.transcript import Transcript
 from rulebook.ports import ByteStream, Files
 
-Verdict = Literal["intact", "imported", "unchained", "partly_chained", "broken", "torn", "undecodable", "unreadable"]
+Verdict = Literal[
+    "intact", "imported", "unchained", "partly_chained", "broken", "torn", "undecodable", "unreadable"
+]
 """What the chain says of a log. Only `broken` means that it was edited; `torn` is what a crash leaves."""
 
 LINE_LIMIT_BYTES = 64 * 1024 * 1024
@@ -46,7 +48,9 @@ class LogReading:
     transcript: Transcript | None = None
 
 
-def read_log(path: str, files: Files, wants: Wants = COUNTS_ONLY, *, session_id: str | None = None) -> LogReading:
+def read_log(
+    path: str, files: Files, wants: Wants = COUNTS_ONLY, *, session_id: str | None = None
+) -> LogReading:
     """Verify and fold the log at `path`. It never raises for what the log is or holds: the verdict says it.
 
     `session_id` is the session that the log should be of; None takes the first event's.
@@ -140,13 +144,10 @@ class _Scan:
                 if session != owner:
                     owner = fold.other_session(session, at)
                 tally = tallies[kind] if kind in tallies else fold.tally(kind, at, session, time_ms)
-                if tally.handler is not None:
-                    tally.handler(payload, at, time_ms)
+                tally.take(payload, at, time_ms)
                 if prev != expected:
                     self._unlinked(prev, at, after)
                 tally.count += 1
-                if tally.kept:
-                    fold.keep(events, kind, payload, time_ms, at)
                 events += 1
                 last_ms = time_ms
             except (Undecodable, LookupError, TypeError, ValueError, AttributeError) as problem:

@@ -32,8 +32,7 @@ class Tally:
     """What is done with one kind of event, and how many there were."""
 
     first: int
-    handler: _Handler | None
-    kept: bool
+    take: _Handler
     count: int = 0
 
 
@@ -84,15 +83,11 @@ class LogFold:
             raise TypeError
         if not self.tallies:
             self._record.session_id, self._record.first_ms = session, time_ms
-        kept = self._wants.all_events or kind in self._wants.events
-        handler = self._checking.get(kind) or self._checked(kind)
-        tally = self.tallies[kind] = Tally(at, handler, kept)
+        take = self._checking.get(kind) or self._checked(kind)
+        if self._wants.all_events or kind in self._wants.events:
+            take = self._keeping(kind, take)
+        tally = self.tallies[kind] = Tally(at, take)
         return tally
-
-    def keep(self, seq: int, kind: str, payload: Any, time_ms: int, at: int) -> None:
-        """Keep an event whole. `seq` counts events from 0."""
-        data = payload if type(payload) is dict else {"value": payload}
-        self._record.events.append(EventRecord(seq, kind, data, time_ms, at))
 
     def other_session(self, session: str, at: int) -> str:
         """A line names another session than `owner`, which the first line does when none was asked for.
@@ -145,19 +140,29 @@ class LogFold:
             record.carries = frozenset[Fact]().union(*told)
         return record
 
-    def _checked(self, kind: str) -> _Handler | None:
-        """The handler of a kind behind the check of its fields; None when there is nothing to do."""
+    def _checked(self, kind: str) -> _Handler:
+        """What to do with an event of `kind`, behind the check of its fields."""
         if not is_known(kind):
-            return None
-        handler = self._handlers.get(kind)
+            return _nothing
+        handler = self._handlers.get(kind, _nothing)
 
         def check(payload: Payload, at: int, time_ms: int) -> None:
             if not fits(kind, payload):
                 raise TypeError
-            if handler is not None:
-                handler(payload, at, time_ms)
+            handler(payload, at, time_ms)
 
         return check
+
+    def _keeping(self, kind: str, handler: _Handler) -> _Handler:
+        """The same, and the event is kept."""
+
+        def keep(payload: Any, at: int, time_ms: int) -> None:
+            handler(payload, at, time_ms)
+            seq = sum(tally.count for tally in self.tallies.values())
+            data = payload if type(payload) is dict else {"value": payload}
+            self._record.events.append(EventRecord(seq, kind, data, time_ms, at))
+
+        return keep
 
     def _message(self, payload: Payload, _: int, time_ms: int) -> None:
         role, content = payload["role"], payload["content"]
@@ -235,6 +240,10 @@ class LogFold:
             step(payload)
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             raise Undecodable("what it says of the imported session is damaged") from problem
+
+
+def _nothing(_: Payload, __: int, ___: int) -> None:
+    """A kind of which nothing is asked."""
 
 
 def _once(names: list[str], name: Any) -> None:

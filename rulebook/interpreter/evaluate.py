@@ -26,7 +26,7 @@ from rulebook.expression.nodes import (
 from rulebook.interpreter import algebra
 from rulebook.interpreter.limits import OutOfScore, ranked
 from rulebook.interpreter.trace import Trace
-from rulebook.languages.formula import Formula
+from rulebook.languages.formula import Formula, search_with
 from rulebook.languages.types import MissingValue
 from rulebook.outcome import (
     Category,
@@ -91,7 +91,7 @@ class _Walk:
         return None if value else Skipped(f"`{common.when.text}` is false")
 
     def _value(self, formula: Formula) -> object:
-        value = formula.value(self.evidence.document.lookup)
+        value = formula.value(self.evidence.document.lookup, search_with(self.ports))
         if isinstance(value, MissingValue):
             absent = self.evidence.document.absent(value.what)
             return Unmeasured(absent.category, f"`{formula.text}` cannot be told: {absent.reason}")

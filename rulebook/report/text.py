@@ -158,7 +158,8 @@ def _finding(finding: Finding, id_width: int, colour: bool) -> list[str]:
 def _beside(finding: Finding, room: int) -> list[str]:
     """What stands beside a finding's id."""
     if finding.status == "pass":
-        return ["passed only because the session did nothing"]
+        idle = "passed only because the session did nothing"
+        return _lines(f"proves nothing: {harmless(finding.reason)}" if finding.reason else idle, room)
     if _has_sides(finding):
         sides = [f"expected {shown(finding.expected)}", f"actual {shown(finding.actual)}"]
         joined = " · ".join(sides)

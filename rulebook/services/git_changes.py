@@ -111,7 +111,7 @@ def _add(runs: GitRuns, found: _Found, committed: dict[str, tuple[int, str]], ba
     lines = (f"{mode:o} {any_id}\t{path}\0" for path, mode in new)
     text = "".join(lines).encode(errors="surrogateescape")
     if text:
-        runs.output("update-index", "--add", "--replace", "-z", "--index-info", stdin=text)
+        runs.output("update-index", "-z", "--index-info", stdin=text)
 
 
 def _known_to_git(runs: GitRuns) -> tuple[set[str], set[str]]:

@@ -127,6 +127,13 @@ def test_attack_a_nested_repository_hides_nothing(tree: Path) -> None:
     assert "+evil" in GIT.diff(str(tree), "HEAD", 10_000)
 
 
+def test_a_nested_repository_in_an_ignored_folder_is_ignored(tree: Path) -> None:
+    (tree / "build").mkdir()
+    git(tree / "build", "init", "--quiet")
+    (tree / "build/o").write_text("o\n")
+    assert changes(tree)["build/o"].status == "ignored"
+
+
 def test_attack_attributes_cannot_make_text_binary(tree: Path) -> None:
     (tree / ".gitattributes").write_text("* -diff\n*.py binary\n")
     (tree / "a.py").write_text("evil\n")
@@ -139,6 +146,7 @@ def test_attack_replaced_objects_are_not_believed(tree: Path) -> None:
     other = commit(tree, {"a.py": "evil\n"})
     git(tree, "replace", base, other)
     assert list(changes(tree, base)) == ["a.py"]
+    assert GIT.tree_of(str(tree), base) == git(tree, "--no-replace-objects", "rev-parse", f"{base}^{{tree}}").strip()
 
 
 def test_attack_no_code_of_the_repository_runs(tree: Path, tmp_path: Path) -> None:

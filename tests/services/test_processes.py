@@ -155,6 +155,17 @@ def test_nothing_outlives_it(escape: str, mark: str) -> None:
     assert running(mark) == []
 
 
+def test_attack_a_descendant_that_hides_its_mark(mark: str, tmp_path: Path) -> None:
+    lower = "import os, resource; os.setsid(); resource.setrlimit(10, (5, 5)); open('lowered', 'w').close()"
+    program = f"{lower}; os.execve('/bin/sleep', ['sleep', '{mark}'], {{}})"
+    script = 'nohup "$0" -c "$1" >/dev/null 2>&1 & while ! test -f lowered; do :; done'
+    done = PROCESSES.run(
+        Command(["sh", "-c", script, sys.executable, program], str(tmp_path), 20, {}, inherit=("PATH",))
+    )
+    assert done.exit == 0
+    assert running(mark) == []
+
+
 def test_a_child_that_prints_for_ever_does_not_hold_us_up() -> None:
     done = run("sh", "-c", "setsid yes & exit 0")
     assert done.exit == 0
