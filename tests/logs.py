@@ -53,7 +53,7 @@ def write_log(
 
 
 def rechained(lines: Iterable[bytes]) -> list[bytes]:
-    """The same events with every `prev` worked out anew, as someone who edits a log and covers it up would write them."""
+    """The same events with every `prev` worked out anew, as by someone who edits a log and covers it up."""
     result: list[bytes] = []
     for line in lines:
         if result:

@@ -151,10 +151,9 @@ class _Scan:
                 events += 1
                 last_ms = time_ms
             except (Undecodable, LookupError, TypeError, ValueError, AttributeError) as problem:
-                fault = str(problem) if isinstance(problem, Undecodable) else fault_of(envelope)
-                if not fault:
-                    raise
-                self._faulty(fault, at, after)
+                self._faulty(
+                    str(problem) if isinstance(problem, Undecodable) else fault_of(envelope), at, after
+                )
             expected = digest
             after, at = at, at + len(line) + 1
         if events > self._events:

@@ -84,6 +84,8 @@ class CallFold:
         if call_id in self._kept and not action.startswith("net.connect."):
             self._kept[call_id].refused = not permitting  # a program that was kept from the network did run
         reason = request["reason"] or payload.get("review_note", "")
+        if not (type(action) is type(call_id) is type(reason) is str):
+            raise TypeError
         tool = self._open.get(call_id, "")
         self._decided(Approval(action, tool, decision, reason, permitting, Seen(offset=at)), network, at)
 

@@ -69,7 +69,7 @@ def results_in(content: list[Any]) -> int:
 
 
 def fault_of(envelope: Any) -> str:
-    """Why a decoded line is no event, empty when it is one; slow, and asked only in case of doubt."""
+    """Why a decoded line is no event; slow, and asked only when it is none."""
     if envelope is None:
         return "it is not JSON in UTF-8"
     fault = _ENVELOPE.fault(envelope)
@@ -84,7 +84,7 @@ def fault_of(envelope: Any) -> str:
     fault = _KINDS[kind].fault(payload) if kind in _KINDS else ""
     if not fault and kind == "message" and not _are_parts(payload["content"]):
         fault = "a part of its `content` is not what it must be"
-    return f"`{kind}`: {fault}" if fault else ""
+    return f"`{kind}`: {fault or 'a field that may be left out is there and is not of the right type'}"
 
 
 def json_value(text: str | bytes) -> Any:

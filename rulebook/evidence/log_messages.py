@@ -14,6 +14,7 @@ def messages_of(payload: Payload, time_ms: int, first_index: int) -> list[Messag
     results = [value for kind, value in parts if kind == "tool_result"]
     messages = [_answer(value, time_ms, first_index + n) for n, value in enumerate(results)]
     if texts or not results or payload["role"] == "assistant":
+        alias = payload.get("model_alias")
         reasoning = [value["text"] for kind, value in parts if kind == "reasoning"]
         message = Message(
             first_index + len(results),
@@ -22,7 +23,7 @@ def messages_of(payload: Payload, time_ms: int, first_index: int) -> list[Messag
             reasoning="\n\n".join(reasoning) if reasoning else None,
             tool_calls=tuple(_call(value) for kind, value in parts if kind == "tool_use"),
             at_ms=time_ms,
-            model=payload.get("model_alias") or None,
+            model=alias if isinstance(alias, str) and alias else None,
             injected=payload.get("injected") is True,
             hidden=payload.get("hidden") is True,
         )

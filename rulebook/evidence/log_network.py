@@ -41,6 +41,8 @@ class NetworkFold:
     def host(self, name: str, seen: Seen, *, granted: bool) -> None:
         """Note one host; the first place where it was seen is kept, and that it was ever granted."""
         name = name.lower().rstrip(".")
+        if not name:
+            return
         first, before = self._network.hosts.get(name, (seen, False))
         self._network.hosts[name] = (first, before or granted)
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypeVar, cast, get_args
 from pydantic import PlainValidator, WithJsonSchema
 
 from rulebook.evidence.sources import (
+    DEFAULT_LIMIT_BYTES,
     AssistantText,
     FinalMessage,
     GivenText,
@@ -19,7 +20,7 @@ from rulebook.evidence.sources import (
     ToolText,
 )
 from rulebook.languages.faults import Fault, LanguageError, refused
-from rulebook.languages.fields import read_repository_path
+from rulebook.languages.fields import read_repository_path, read_size
 from rulebook.languages.select import read_select
 from rulebook.languages.template import read_template
 from rulebook.place import Path
@@ -91,16 +92,25 @@ def _tool(raw: _Raw) -> Source:
 
 
 def _file(raw: _Raw) -> Source:
-    return RepositoryFile(_below("file", read_repository_path, _text(raw, "file")))
+    path = _below("file", read_repository_path, _text(raw, "file"))
+    return RepositoryFile(path, _limit(raw))
 
 
 def _diff(raw: _Raw) -> Source:
     if raw["diff"] is True:
-        return RepositoryDiff()
+        return RepositoryDiff(_limit(raw))
     if raw["diff"] is False:
         why = "`false` names no text; write `diff: true`."
         raise LanguageError(Fault("RB215", {"key": "diff", "why": why}, path=("diff",)))
     raise _wrong("diff", "`true`", "something else")
+
+
+def _limit(raw: _Raw) -> int:
+    value = raw.get("max_bytes")
+    if value is None:
+        return DEFAULT_LIMIT_BYTES
+    # a bare number is shown both of its readings, so it is read as the text that it was written as
+    return _below("max_bytes", read_size, str(value) if isinstance(value, int) else _text(raw, "max_bytes"))
 
 
 def _test(raw: _Raw) -> Source:
@@ -132,8 +142,8 @@ def _elsewhere(raw: _Raw) -> LanguageError | None:
 _READERS: dict[str, tuple[Callable[[_Raw], Source], tuple[str, ...]]] = {
     "transcript": (_transcript, ()),
     "tool": (_tool, ("part", "last")),
-    "file": (_file, ()),
-    "diff": (_diff, ()),
+    "file": (_file, ("max_bytes",)),
+    "diff": (_diff, ("max_bytes",)),
     "test": (_test, ("stream",)),
     "json_path": (_json_path, ()),
     "text": (_given, ()),

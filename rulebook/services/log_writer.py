@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import json
 import os
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import NamedTuple
@@ -72,7 +73,9 @@ class LogWriter:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as fault:
-            raise UsageError(f"The log `{path}` is being written by another program; wait until it ends.") from fault
+            raise UsageError(
+                f"The log `{path}` is being written by another program; wait until it ends."
+            ) from fault
 
     def _begin(self, path: str) -> None:
         head = os.pread(self._file, len(HEADER) + 1, 0)
@@ -130,10 +133,10 @@ def write_log(path: str, session: str, entries: Iterable[Entry]) -> None:
     """
     folder = os.path.dirname(os.path.abspath(path))
     os.makedirs(folder, exist_ok=True)
-    draft = f"{path}.{os.getpid()}.draft"
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _MODE)
+    descriptor, draft = tempfile.mkstemp(dir=folder)
     try:
         with os.fdopen(descriptor, "wb") as stream:
+            os.fchmod(descriptor, _MODE)
             stream.writelines(chained_lines(session, entries))
             stream.flush()
             os.fsync(stream.fileno())

@@ -32,7 +32,8 @@ import sys
 from rulebook.evidence.audit_log import read_log
 from rulebook.services.files import MachineFiles
 reading = read_log(sys.argv[1], MachineFiles())
-sys.exit(reading.verdict != "intact" or (reading.events, reading.record.call_count) != (int(sys.argv[2]), int(sys.argv[3])))
+counts = reading.events, reading.record.call_count
+sys.exit(reading.verdict != "intact" or counts != (int(sys.argv[2]), int(sys.argv[3])))
 """
 YARDSTICK = """
 import json, sys

@@ -274,7 +274,7 @@ def test_a_log_without_permission_is_unreadable(tmp_path: Path) -> None:
 
 def test_a_log_that_fails_in_the_middle_is_unreadable(tmp_path: Path) -> None:
     class Failing(MachineFiles):
-        def open(self, path: str):  # type: ignore[no-untyped-def, override]
+        def open(self, _: str):  # type: ignore[no-untyped-def, override]
             class Stream:
                 def __init__(self) -> None:
                     self.blocks = [b"\n".join(log_lines(TWELVE)) + b"\n"]

@@ -234,7 +234,8 @@ def test_usage_is_summed_with_the_cache(tmp_path: Path) -> None:
     "cost",
     [
         None, {}, [], "free", 0, {"unknown": True}, {"free": False}, {"free": 1}, {"known": 0.5}, {"known": {}},
-        {"known": {"value": "1", "currency": "USD"}}, {"known": {"value": 1.0}}, {"known": {"value": True, "currency": "USD"}},
+        {"known": {"value": "1", "currency": "USD"}}, {"known": {"value": 1.0}},
+        {"known": {"value": True, "currency": "USD"}},
         {"known": {"value": -1.0, "currency": "USD"}}, {"known": {"value": 1.0, "currency": ""}}, {"rebate": True},
         {"known": {}, "free": True},
     ],
@@ -453,3 +454,52 @@ def test_what_is_kept_changes_no_count(tmp_path_factory: pytest.TempPathFactory,
     assert sum(m.role == "assistant" for m in whole.messages) == whole.turns
     assert whole.call_count == len(whole.calls)
     assert all(c.message is None or whole.messages[c.message].role == "assistant" for c in whole.calls)
+
+
+OPTIONAL = {
+    "message": ("model_alias", "injected", "hidden", "thread"),
+    "usage": ("input_tokens", "cost", "cache_read_input_tokens"),
+    "approval.response": ("action", "tool_call_id", "review_note"),
+    "session.config": ("config_hash", "sandbox_hash", "sandbox_driver", "model", "provider", "seed", "tools"),
+    "network.summary": ("granted", "refused", "hosts", "hosts_complete"),
+    "session.end": ("raw",),
+    "session.imported": ("transcript", "outcome", "warnings"),
+    "unheard.of": ("x",),
+}
+REQUIRED: dict[str, dict[str, object]] = {
+    "message": {"role": "assistant", "content": [{"text": "a"}]},
+    "approval.response": {"request_id": 0, "decision": "expired", "responder": "p"},
+    "session.end": {"reason": "finished", "detail": ""},
+    "session.imported": {"from": "x", "source_path": "", "content_hash": "", "imported_ms": 1},
+}
+odd = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-9, 9), st.floats(allow_nan=False), st.text(max_size=3)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2),
+        st.dictionaries(st.sampled_from(["host", "granted", "known", "value", "currency", "free"]), inner, max_size=3),
+    ),
+    max_leaves=4,
+)
+
+
+@given(data=st.data(), kind=st.sampled_from(sorted(OPTIONAL)))
+def test_optional_fields_of_any_type_never_make_reading_raise(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, kind: str
+) -> None:
+    extra = data.draw(st.dictionaries(st.sampled_from(OPTIONAL[kind]), odd))
+    path = write_log(
+        tmp_path_factory.getbasetemp() / "odd.jsonl", [call("c"), {kind: {**REQUIRED.get(kind, {}), **extra}}, end()]
+    )
+    for wants in (EVERYTHING, Wants()):
+        reading = read_log(str(path), MachineFiles(), wants)
+        assert reading.verdict in ("intact", "imported", "undecodable")
+        texts = [*reading.record.models, *(m.model for m in reading.record.messages if m.model is not None)]
+        texts += [text for a in reading.record.approvals for text in (a.action, a.tool, a.reason)]
+        assert all(isinstance(text, str) for text in texts)
+
+
+def test_an_optional_field_of_the_wrong_type_is_undecodable(tmp_path: Path) -> None:
+    path = write_log(tmp_path / "log.jsonl", [response("expired", action=5)])
+    reading = read_log(str(path), MachineFiles())
+    assert reading.verdict == "undecodable"
+    assert "`approval.response`: a field that may be left out" in reading.reason
