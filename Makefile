@@ -16,6 +16,9 @@ demo: $(VENV)/.ready
 	@$(BIN)/rulebook lint rules
 	@echo; echo '$$ rulebook eval check rules/parser-eval.yaml --session rules/demo/session.jsonl --project $(DEMO)/parser'
 	@$(BIN)/rulebook eval check rules/parser-eval.yaml --session rules/demo/session.jsonl --project $(DEMO)/parser
+	@echo; echo '$$ rulebook eval check rules/tidy-session.yaml --session rules/demo/session-careless.jsonl'
+	@$(BIN)/rulebook eval check rules/tidy-session.yaml --session rules/demo/session-careless.jsonl; \
+	  status=$$?; echo; echo "(exit status $$status: refused, as it should be)"; [ $$status = 3 ]
 
 test: check
 	$(BIN)/python -m pytest -q -n 2
