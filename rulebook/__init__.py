@@ -5,10 +5,25 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_PUBLIC = {"load": "rulebook.api.loading", "lint": "rulebook.api.linting"}
+_PUBLIC = {
+    "load": "rulebook.api.loading",
+    "Rules": "rulebook.api.loading",
+    "Report": "rulebook.api.loading",
+    "lint": "rulebook.api.linting",
+    "LintResult": "rulebook.api.linting",
+    "Evidence": "rulebook.evidence.bundle",
+    "RulebookError": "rulebook.errors",
+    "RuleFileError": "rulebook.errors",
+    "UsageError": "rulebook.errors",
+}
+"""Every public name and the module that has it, imported when the name is first used."""
 
 
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
         return getattr(import_module(_PUBLIC[name]), name)
     raise AttributeError(f"module `rulebook` has no `{name}`")
+
+
+def __dir__() -> list[str]:
+    return sorted([*_PUBLIC, "__version__"])

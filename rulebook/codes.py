@@ -72,6 +72,7 @@ CODES: dict[str, Code] = {
     "RB309": Code("unknown-event-kind", "warning", "No known event is called `{name}`, so it may never be seen in a log.{guess}"),
     "RB311": Code("condition-syntax", "error", "{sentence}"),
     "RB312": Code("unmet-need", "error", "The pack `{pack}` needs {what} `{name}`, and this file doesn't declare it."),
+    "RB313": Code("pattern-in-path", "warning", "`{value}` is taken literally: {what} stands for itself in a path. Write each path out."),
     # RB4xx: expressions, paths, templates, patterns
     "RB401": Code("expression-syntax", "error", "I got stuck here: {expected}."),
     "RB402": Code("other-language-operator", "error", "Write `{ours}` instead of `{theirs}`."),

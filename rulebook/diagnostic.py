@@ -1,14 +1,15 @@
 """A message about a rule file: what is wrong, where, and what to write instead."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rulebook.codes import CODES, Severity
 from rulebook.place import Path, Span
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """Replace the characters `start:end` (0-based offsets) of the file's text by `text`."""
 
     start: int
@@ -16,11 +17,10 @@ class Edit:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Struct, frozen=True):
     """A change that mends the problem.
 
-    `safe` keeps the meaning and is applied by `lint --fix`; `ask` changes the meaning or guesses.
+    `safe` keeps the meaning and can be made unseen; `ask` changes the meaning or guesses.
     `line` is the mended line or value as it would stand in the file.
     """
 
@@ -29,16 +29,14 @@ class Fix:
     safe: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(Struct, frozen=True):
     """Another place that belongs to the problem, such as the first of two equal keys."""
 
     message: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Struct, frozen=True):
     """One problem of one rule file.
 
     `span` is None when the problem is the file itself; `path` leads to the value in the data that

@@ -1,8 +1,9 @@
 """What a rule found: one of four outcomes, kept apart in the type and never turned into one another."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 Category = Literal["model", "harness", "sandbox", "fixture", "policy", "network", "budget", "test"]
 """Whose a finding is. Source: session-evals, "Reports and failure ownership"."""
@@ -22,8 +23,7 @@ TOLERANCE = 1e-9
 """Scores and bounds closer than this are equal, so that 0.1 + 0.2 reaches a threshold of 0.3."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """One place in the evidence on which an outcome rests.
 
     `offset` is a byte offset into the audit log, `message` and `call` are 0-based positions in the
@@ -38,8 +38,7 @@ class Seen:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
+class Measurement(Struct, frozen=True):
     """The rule was measured.
 
     `score` is any finite float, `passed` whether a run goes on (the scoring reference's
@@ -59,8 +58,7 @@ class Measurement:
     seen: tuple[Seen, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Misbehavior:
+class Misbehavior(Struct, frozen=True):
     """The student did something dubious: score 0, not passed, and it wins over all beside it."""
 
     reason: str
@@ -68,8 +66,7 @@ class Misbehavior:
     seen: tuple[Seen, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Unmeasured:
+class Unmeasured(Struct, frozen=True):
     """Our side could not tell. It has no score; `category` says who should have supplied what was missing."""
 
     category: Category
@@ -78,8 +75,7 @@ class Unmeasured:
     seen: tuple[Seen, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(Struct, frozen=True):
     """The rule's `when` was false. It counts nowhere."""
 
     reason: str = ""

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 
-@dataclass(frozen=True, slots=True)
-class FileFacts:
+
+class FileFacts(Struct, frozen=True):
     """One entry of a folder, looked at without following a link.
 
     `kind` is what stands there, `size_bytes` and `mode` (permission bits) belong to a regular file. `link` is the
@@ -71,8 +72,7 @@ class Files(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """A program to run: an argument array, never a shell.
 
     `environment` is all that it sees of one, beside the variables of our own that `inherit` names. `stdin` is what
@@ -91,8 +91,7 @@ class Command:
     odd_bytes: Literal["replace", "escape"] = "replace"
 
 
-@dataclass(frozen=True, slots=True)
-class Completed:
+class Completed(Struct, frozen=True):
     """How a program ended.
 
     `exit` is the exit status, negative for a signal, and None when it never ran or was stopped by its
@@ -167,8 +166,7 @@ class UnknownCommit(GitError):
     """The repository can be read, and the name stands for no commit in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One path that differs from the base commit.
 
     `status` is added, modified, deleted, renamed, untracked or ignored; `previous` is a renamed path's old name.
@@ -239,8 +237,7 @@ class Workspaces(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Ports:
+class Ports(Struct, frozen=True):
     """The outside world, handed to whatever measures.
 
     `deadline_s` is the moment on `clock` at which the rule being measured runs out of its `timeout`.

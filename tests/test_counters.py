@@ -2,10 +2,10 @@
 
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from logs import write_log
+from msgspec.structs import replace
 
 from rulebook.ports import ByteStream
 from rulebook.services.files import MachineFiles

@@ -85,11 +85,14 @@ def test_the_readme_shows_what_lint_prints(tmp_path: Path) -> None:
     assert shown[1].rstrip() == run("rulebook lint typo.yaml", tmp_path).rstrip()
 
 
-def test_the_python_of_the_readme_runs() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"^```python\n(.*?)^```$", readme, re.M | re.S)
+PYTHON = [(p, text) for p in PAGES for language, text, _ in fences(p) if language == "python"]
+
+
+@pytest.mark.parametrize(("page", "code"), PYTHON, ids=[page.name for page, _ in PYTHON])
+def test_the_python_of_the_documents_runs(page: Path, code: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("True 1.0 {")
+    first = {"README.md": "True 1.0 {", "python.md": "False 0."}[page.name]
+    assert done.stdout.startswith(first)
 
 
 def test_links_lead_somewhere() -> None:

@@ -9,9 +9,9 @@ PACKAGE = Path(__file__).parent.parent / "rulebook"
 
 DOORS: dict[str, tuple[str, ...]] = {
     "yaml": ("source/yaml_reader.py", "source/plain_yaml.py"),
-    "jinja2": ("languages/template.py",),
-    "simpleeval": ("languages/formula.py",),
-    "jsonpath_ng": ("languages/select.py",),
+    "jinja2": ("languages/template_jinja.py",),
+    "simpleeval": ("languages/formula_walk.py",),
+    "jsonpath_ng": ("languages/select_find.py",),
     "re2": ("languages/pattern.py", "services/patterns.py", "languages/pattern_re2.py"),
     "orjson": ("evidence/log_events.py",),
     "openai": (),

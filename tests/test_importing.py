@@ -1,13 +1,13 @@
 """Imported sessions: a transcript, its log, and the transcript again; and what verifying a session says."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from logs import SESSION, log_lines, write_log
+from msgspec.structs import replace
 
 from rulebook.errors import AuditGapError, UnknownFormat
 from rulebook.evidence.audit_log import LogReading, read_log

@@ -1,10 +1,10 @@
 """Laws of the algebra, over generated trees: what must hold whatever the rules and the evidence are."""
 
 import math
-from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from rulebook.checks import Check
 from rulebook.evidence.bundle import Evidence
@@ -231,3 +231,10 @@ def test_spoiling_a_penalty_does_not_pay(found: list[Outcome]) -> None:
 @given(trees(with_misbehavior))
 def test_a_tree_is_evaluated_to_the_same_twice(tree: Node) -> None:
     assert evaluate(tree, EVIDENCE, PORTS) == evaluate(tree, EVIDENCE, PORTS)
+
+
+def test_a_required_failure_is_no_pass_whatever_the_threshold() -> None:
+    required = Leaf(common(required=True), Scripted.model_construct(outcome=binary(False)))
+    result = came(Numeric(common(threshold=0.0), "weighted", (required, leaf(binary(True)))))
+    assert isinstance(result, Measurement)
+    assert (result.score, result.passed) == (0.0, False)

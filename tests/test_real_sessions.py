@@ -12,7 +12,7 @@ CLAUDE = """\
 expect: {max_turns: 10, forbidden_tools: [Bash, MultiEdit], required_events: [tool.call, usage], max_subagents: 3}
 checks:
   planned: {expr: "count(tool_calls, \\"name == 'TodoWrite'\\") == 5"}
-  two_errors: {expr: "count(tool_calls, \\"status == 'error' or status == 'refused'\\") == 2"}
+  two_errors: {expr: "count(tool_calls, \\"status == 'error'\\") == 2"}
   tokens: {expr: input_tokens == 372135 and output_tokens == 3629}
   task_tool_first: {contains: {from: {tool: Task, part: arguments}, expected: subagent_type}}
   said_in_japanese: {regex: {patterns: ['[ぁ-ん]'], from: final_message}}
@@ -53,7 +53,7 @@ SESSIONS = {
         {
             "session.ended": "unmeasured",
             "max_turns": "pass",
-            "forbidden_tools[Bash]": "pass",
+            "forbidden_tools[Bash]": "fail",
             "forbidden_tools[MultiEdit]": "fail",
             "required_events[tool.call]": "pass",
             "required_events[usage]": "pass",

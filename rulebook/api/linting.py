@@ -1,7 +1,8 @@
 """Linting from Python: every problem of a rule file, and nothing run."""
 
 import os
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rulebook.diagnostic import Diagnostic, has_errors
 from rulebook.expression.program import Loaded, compile_document, load_rules
@@ -11,8 +12,7 @@ from rulebook.source.files import read_text
 from rulebook.source.located import Language
 
 
-@dataclass(frozen=True, slots=True)
-class LintResult:
+class LintResult(Struct, frozen=True):
     """What the linter says of one file. `rule_count` is how many rules it looked at."""
 
     file: str

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import cast
+
+from msgspec import Struct
 
 from rulebook.evidence.bundle import Evidence
 from rulebook.expression.program import Program
@@ -18,8 +19,7 @@ from rulebook.session.checking import check_session, judge, load_program
 from rulebook.spec.params import param_values
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """What a session came to under a spec.
 
     `passed` is true only when nothing failed and nothing was unmeasured. `score` and `reward` lie in 0..1 and are None
@@ -42,6 +42,11 @@ class Report:
     def reward(self) -> float | None:
         """The weighted mean of the components; None when it could not be measured."""
         return totals(self.judged).reward
+
+    @property
+    def no_reward(self) -> str:
+        """Why there is no reward, in words; empty when there is one."""
+        return totals(self.judged).no_reward
 
     @property
     def reward_components(self) -> Mapping[str, float | None]:

@@ -69,6 +69,11 @@ class Check(BaseModel):
         _KINDS[kind] = cls
 
     @classmethod
+    def options(cls) -> tuple[str, ...]:
+        """The keys that an author may write inside it."""
+        return tuple(field.alias or name for name, field in cls.model_fields.items())
+
+    @classmethod
     def item_name(cls, item: object) -> str:
         """What an item of the `each` field is called in a finding's id."""
         return str(item)

@@ -1,6 +1,6 @@
 """`expr`: an expression over the evidence."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pydantic import Field
 
@@ -40,6 +40,20 @@ class Expr(Check, kind="expr"):
         value = self.formula.value(lookup, search_with(ports))
         if isinstance(value, MissingValue):
             raise evidence.document.absent(value.what)
-        known = {name: lookup(name) for name in sorted(self.formula.names())}
-        actual = ", ".join(f"{n} is {v}" for n, v in known.items() if isinstance(v, str | int | float))
-        return binary(value is True, expected=self.formula.text, actual=actual or None)
+        sides = self.formula.sides(lookup, search_with(ports))
+        actual = ", ".join(f"{text} is {_shown(value)}" for text, value in sides.items())
+        return binary(value is True, expected=self.formula.text, actual=actual or "no")
+
+
+def _shown(value: object) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int() | float():
+            return f"{value:g}" if isinstance(value, float) else str(value)
+        case str():
+            return f"'{value[:40]}…'" if len(value) > 40 else f"'{value}'"
+        case MissingValue():
+            return "missing"
+        case _:
+            return "a list" if isinstance(value, Sequence) else "nothing" if value is None else "a mapping"

@@ -6,7 +6,7 @@ from rulebook.checks import Check
 from rulebook.evidence.absence import need_whole, times, unknown_tools
 from rulebook.evidence.bundle import Evidence
 from rulebook.languages.values import Named, Several
-from rulebook.outcome import Outcome, binary
+from rulebook.outcome import Outcome, Seen, binary
 from rulebook.ports import Ports
 from rulebook.spelling import listed
 
@@ -39,6 +39,11 @@ class ForbiddenTools(Check, kind="forbidden_tools"):
             count = sum(record.tool_counts[name] for name in called)
             reason = f"called: {listed(called)}" if len(self.names) > 1 else ""
             return binary(False, reason, expected="not called", actual=f"called {times(count)}", seen=seen)
+        delegated = [name for name in self.names if record.delegated.get(name)]
+        if delegated:
+            count = sum(record.delegated[name] for name in delegated)
+            actual = f"called {times(count)} by a sub-agent"
+            return binary(False, expected="not called", actual=actual, seen=(Seen(note="in a sub-agent's thread"),))
         need_whole(record, self.owner())
         unknown = unknown_tools(record, self.names)
         vacuous = record.did_nothing or len(unknown) == len(self.names)

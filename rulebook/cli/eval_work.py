@@ -3,6 +3,7 @@
 from argparse import Namespace
 from collections.abc import Mapping
 
+from rulebook.api.linting import lint_file
 from rulebook.cli import output
 from rulebook.report.eval_report import canonical, eval_report
 from rulebook.report.judged import Judged
@@ -25,6 +26,10 @@ def check(given: Namespace, params: Mapping[str, str]) -> int:
         session_format=given.session_format,
         ports=machine_ports(),
     )
+    warnings = sum(found.severity == "warning" for found in lint_file(given.spec).diagnostics)
+    if warnings:
+        count = "1 warning" if warnings == 1 else f"{warnings} warnings"
+        output.say(f"rulebook: {given.spec} has {count}: rulebook lint {given.spec}")
     if given.output is None:
         output.put(_report(judged, given.format, output.stdout_colour(given.color)))
     else:

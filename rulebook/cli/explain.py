@@ -16,7 +16,7 @@ def run(argv: Sequence[str]) -> int:
         "explain",
         "Explain a kind of rule (its fields, defaults and an example) or a message code. "
         "Without a name it lists them all.",
-        "rulebook explain tool_calls",
+        "rulebook explain contains",
     )
     parser.add_argument("word", nargs="?", metavar="KIND|CODE", help="such as `regex`, `RB403` or `unknown-field`")
     given = parser.read(argv)

@@ -2,22 +2,21 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import PurePath
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rulebook.api.linting import LintResult, lint_file, lint_text
 from rulebook.cli import output
 from rulebook.diagnostic import Diagnostic, in_order
 from rulebook.errors import UsageError
-from rulebook.report.eval_report import canonical
 from rulebook.report.lint_report import Linted, count_of, lint_json, render_concise, render_lint
 from rulebook.services.rule_files import rule_files_below, text_of
-from rulebook.source.files import LANGUAGES, read_text
+from rulebook.source.files import language_of, read_text
 from rulebook.source.located import Language
 
 
-@dataclass(frozen=True, slots=True)
-class LintRun:
+class LintRun(Struct, frozen=True):
     """Everything that was linted, and how many rules were looked at."""
 
     files: Sequence[Linted]
@@ -38,6 +37,8 @@ def shown(run: LintRun, kept: Callable[[Diagnostic], bool], format: str, strict:
     files = [replace(file, diagnostics=tuple(filter(kept, file.diagnostics))) for file in run.files]
     match format:
         case "json":
+            from rulebook.report.eval_report import canonical  # the other formats do without a report
+
             output.put(canonical(lint_json(files)))
         case "concise":
             output.put(render_concise(files))
@@ -77,4 +78,4 @@ def _linted(file: str, text: str, found: list[Diagnostic]) -> Linted:
 
 def _language(file: str) -> Language:
     """The notation that a name stands for; a pack's name and stdin's may have any ending."""
-    return LANGUAGES.get(PurePath(file).suffix.lower(), "yaml")
+    return language_of(file) or "yaml"

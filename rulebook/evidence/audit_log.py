@@ -4,9 +4,10 @@ Source: session-evals, the audit log. The hash of a line is that of its bytes on
 newline byte alone. Memory: a block, the line at hand, and what the caller's `Wants` keeps.
 """
 
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from rulebook.evidence.log_events import HEADER, Undecodable, decoded, fault_of
 from rulebook.evidence.log_fold import LogFold
@@ -25,8 +26,7 @@ LINE_LIMIT_BYTES = 64 * 1024 * 1024
 COUNTS_ONLY = Wants()
 
 
-@dataclass(frozen=True, slots=True)
-class LogReading:
+class LogReading(Struct, frozen=True):
     """What one pass over a log found; `reason` says the verdict in words.
 
     `at` is the byte offset of the line that the verdict is about and `after` of the line before it (0: the
@@ -203,4 +203,4 @@ def _unreadable(wants: Wants, reason: str) -> LogReading:
 def _header_fault(header: bytes) -> str:
     if header.startswith(b'{"chock_log":'):
         return "its first line is cut, or names a version of the log that is not known here"
-    return f"its first line is not `{HEADER.decode()}`"
+    return f"its first line is not `{HEADER.decode()}`: another agent's session is first brought in by `session import`"

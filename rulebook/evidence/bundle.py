@@ -1,7 +1,8 @@
 """Everything that a run left behind, as rules see it: read-only, and each part read at most once."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from rulebook.errors import Missing
 from rulebook.evidence.document import Document
@@ -13,8 +14,7 @@ TestRuns = Mapping[str, Callable[[], Completed]]
 """Declared tests by name; calling one runs it the first time and answers from memory afterwards."""
 
 
-@dataclass(slots=True)
-class Evidence:
+class Evidence(Struct):
     """What one session left behind.
 
     `record` and `tree` are None when there is no session or no repository; `no_tree` then says why. `tests` are

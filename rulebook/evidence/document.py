@@ -51,7 +51,7 @@ class Document:
         root = "run" if root in RUN else "usage" if root in USAGE else root
         if root in self._reasons:
             return self._reasons[root]
-        return Missing(_OWNERS.get(root, "harness"), f"`{what}` is not known here")
+        return Missing(_OWNERS.get(root, "harness"), f"`{what}` has no value here")
 
     def _root(self, name: str) -> object:
         if name in self._given:

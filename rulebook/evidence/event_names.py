@@ -1,7 +1,8 @@
 """The names of the log's events: which are known, and whose an event is."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rulebook.evidence.event_types import EVENT_NAMES
 from rulebook.languages.faults import Fault
@@ -33,8 +34,7 @@ def owner_of_events(names: Iterable[str]) -> Category:
     return owners.pop() if len(owners) == 1 else "model"
 
 
-@dataclass(frozen=True, slots=True)
-class EventName:
+class EventName(Struct, frozen=True):
     """The name of an event as an author wrote it."""
 
     text: str

@@ -1,7 +1,8 @@
 """Tool calls of an audit log, joined with their approvals and results."""
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from rulebook.evidence.log_events import PERMITTING, Payload, json_value
 from rulebook.evidence.log_network import FETCH_TOOL, NETWORK_ACTIONS, NetworkFold, host_of_fetch
@@ -118,8 +119,7 @@ class CallFold:
             self._network.permit(approval)
 
 
-@dataclass(slots=True)
-class _Kept:
+class _Kept(Struct):
     """A call that was asked for and has no result so far."""
 
     call: Call

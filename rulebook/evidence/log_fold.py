@@ -1,8 +1,9 @@
 """One pass over the events of an audit log, folded into the session's facts in bounded memory."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from rulebook.evidence.log_calls import CallFold
 from rulebook.evidence.log_events import Payload, Undecodable, fits, is_known, results_in
@@ -27,8 +28,7 @@ _Handler = Callable[[Payload, int, int], None]
 """What one kind of event does: its payload, its byte offset, its time in milliseconds."""
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(Struct):
     """What is done with one kind of event, and how many there were."""
 
     first: int

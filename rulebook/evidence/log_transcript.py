@@ -9,9 +9,12 @@ belongs to the session.
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, Field, fields
+from functools import cache
 from itertools import chain, islice
 from typing import Any
+
+from msgspec import NODEFAULT, Struct
+from msgspec.structs import asdict, fields
 
 from rulebook.evidence.log_events import Payload, completed, json_value
 from rulebook.evidence.transcript import (
@@ -91,16 +94,16 @@ def _session_payload(transcript: Transcript) -> dict[str, object]:
     }
     return {
         "outcome": dict(transcript.outcome),
-        "warnings": [_all(warning) for warning in transcript.warnings],
+        "warnings": [asdict(warning) for warning in transcript.warnings],
         "transcript": {
             "source": source,
             "session_id": transcript.session_id,
             "parent_session": transcript.parent_session,
             "agent_name": transcript.agent_name,
             "models": list(transcript.models),
-            "usage": None if transcript.usage is None else _all(transcript.usage),
-            "cost": _all(transcript.cost),
-            "end": _all(transcript.end),
+            "usage": None if transcript.usage is None else asdict(transcript.usage),
+            "cost": asdict(transcript.cost),
+            "end": asdict(transcript.end),
             "events": [_told(event) for event in transcript.events],
             "threads": [_thread(thread) for thread in transcript.threads],
         },
@@ -111,10 +114,10 @@ def _message_payload(payload: Payload, message: Message) -> dict[str, object]:
     """The event's own payload with what it leaves out of `message`."""
     extra = {name: value for name, value in _told(message).items() if name not in _IN_CONTENT}
     if message.usage is not None:
-        extra["usage"] = _all(message.usage)
+        extra["usage"] = asdict(message.usage)
     result = message.tool_result
     if result is not None:
-        extra["result"] = {name: value for name, value in _all(result).items() if name != "text"}
+        extra["result"] = {name: value for name, value in asdict(result).items() if name != "text"}
         if message.text != result.text:
             extra["text"] = message.text
     calls = iter(message.tool_calls)
@@ -160,7 +163,7 @@ def _call(part: Payload) -> ToolCall:
 
 def _thread(thread: Thread) -> dict[str, object]:
     """A thread with the number of its messages in place of them: those of all threads follow one another in the log."""
-    return {**_all(thread), "messages": len(thread.messages)}
+    return {**asdict(thread), "messages": len(thread.messages)}
 
 
 def _threads(session: Payload) -> Iterator[tuple[int, Payload]]:
@@ -183,21 +186,17 @@ def _plain(value: object) -> object:
             return str(value)
 
 
-def _told(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass that are not at their defaults."""
-    return {f.name: got for f in fields(value) if (got := getattr(value, f.name)) != _default(f)}
+def _told(value: Struct) -> dict[str, Any]:
+    """The fields that are not at their defaults."""
+    defaults = _defaults(type(value))
+    return {name: got for name, got in asdict(value).items() if got != defaults[name]}
 
 
-def _all(value: Any) -> dict[str, Any]:
-    return {f.name: getattr(value, f.name) for f in fields(value)}
-
-
-def _default(field: Field[Any]) -> Any:
-    if field.default_factory is not MISSING:
-        return field.default_factory()
-    return field.default
+@cache
+def _defaults(kind: type[Struct]) -> dict[str, Any]:
+    return {f.name: f.default if f.default_factory is NODEFAULT else f.default_factory() for f in fields(kind)}
 
 
 _SOURCE_FIELDS = ("format_version", "producer", "producer_version", "places")
 _IN_CONTENT = ("index", "role", "text", "reasoning", "tool_calls", "tool_result", "usage")
-_MESSAGE_FIELDS = tuple(f.name for f in fields(Message) if f.name not in _IN_CONTENT) + ("usage",)
+_MESSAGE_FIELDS = tuple(name for name in Message.__struct_fields__ if name not in _IN_CONTENT) + ("usage",)

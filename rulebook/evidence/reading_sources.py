@@ -1,9 +1,9 @@
 """What an author writes under `from` and `expected_from` becomes a source, or faults."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Annotated, Literal, TypeVar, cast, get_args
 
+from msgspec.structs import replace
 from pydantic import PlainValidator, WithJsonSchema
 
 from rulebook.evidence.sources import (

@@ -1,11 +1,12 @@
 """The facts of one session, folded once from a log or a transcript and asked by every rule.
 
-What costs memory (messages, calls with their arguments, events with their payloads) is kept only as far as `Wants` names it.
+What costs memory (messages, calls with arguments, events with payloads) is kept only as far as `Wants` names it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from rulebook.errors import Missing
 from rulebook.evidence.transcript import End, Message, Usage
@@ -37,8 +38,7 @@ ALL_FACTS: frozenset[Fact] = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Wants:
+class Wants(Struct, frozen=True):
     """What the rules will ask of a session beyond counts: nothing else is kept in memory.
 
     `events` names the kinds whose payloads are kept, `all_events` keeps every one.
@@ -63,8 +63,7 @@ class Wants:
 EVERYTHING = Wants(messages=True, tool_calls=True, approvals=True, all_events=True)
 
 
-@dataclass(slots=True)
-class Call:
+class Call(Struct):
     """A tool call with its result. `index` counts the session's calls from 0; `turn` counts assistant messages from 1.
 
     `status`: ok, error, refused (the tool did not run), unfinished (no result), or None where the format does not say.
@@ -89,9 +88,8 @@ class Call:
         return Seen(offset=self.offset, message=self.message, call=self.index)
 
 
-@dataclass(slots=True)
-class EventRecord:
-    """One event of the log. `seq` counts events from 0, `offset` is its line's byte offset, `data` its payload as decoded."""
+class EventRecord(Struct):
+    """One event of the log. `seq` counts from 0, `offset` is its line's byte offset, `data` its payload as decoded."""
 
     seq: int
     name: str
@@ -100,16 +98,14 @@ class EventRecord:
     offset: int | None
 
 
-@dataclass(slots=True)
-class EndRecord:
+class EndRecord(Struct):
     """One end of the session; a resumed one has several, of which the last counts."""
 
     end: End
     seen: Seen = field(default_factory=Seen)
 
 
-@dataclass(slots=True)
-class Spend:
+class Spend(Struct):
     """Money, folded. Unknown is never 0, and two currencies are never added."""
 
     amount: float = 0.0
@@ -125,8 +121,7 @@ class Spend:
         return self.unpriced == 0 and not self.mixed and (self.priced + self.free) > 0
 
 
-@dataclass(frozen=True, slots=True)
-class Configured:
+class Configured(Struct, frozen=True):
     """One `session.config`: digests in hex; None where it says none (an absent pin differs from every pin)."""
 
     config_sha256: str | None
@@ -135,8 +130,7 @@ class Configured:
     offset: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WorkspaceOpened:
+class WorkspaceOpened(Struct, frozen=True):
     """One `workspace.open`."""
 
     path: str
@@ -145,8 +139,7 @@ class WorkspaceOpened:
     offset: int | None = None
 
 
-@dataclass(slots=True)
-class Child:
+class Child(Struct):
     """A sub-agent as its parent's log tells it; `outcome` is None until an `agent.complete`."""
 
     id: str
@@ -156,8 +149,7 @@ class Child:
     seen: Seen = field(default_factory=Seen)
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
+class Approval(Struct, frozen=True):
     """One decision; `permitting` is false for every decision that is not known to permit."""
 
     action: str
@@ -168,11 +160,10 @@ class Approval:
     seen: Seen
 
 
-@dataclass(slots=True)
-class Network:
+class Network(Struct):
     """What the log says of the network.
 
-    `hosts` maps a host name (lower case, without a port) to where it was first seen and whether a connection was granted;
+    `hosts` maps a host name (lower case, no port) to where it was first seen and whether a connection was granted;
     `hosts_complete` is true only when the log lists every host.
     """
 
@@ -184,15 +175,15 @@ class Network:
     permitted: list[Approval] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class Record:
+class Record(Struct):
     """The facts of one session.
 
     `format` is `chock_log` or the name of a foreign format; `carries` what that format can tell. `event_counts` and
     `first_event` (byte offset) are by the names on the wire, unknown ones too. `known_tools` holds the tools that the
-    session is known to have had; None when the format does not say. `sha256` is that of the bytes it was read from, in hex;
-    None when it was not read from a file. `possible_events` holds the names that a foreign session can show, so that the
-    absence of another tells nothing; None: any.
+    session is known to have had; None when the format does not say. `delegated` counts the calls that sub-agents made,
+    by tool, where the file shows them. `sha256` is that of the bytes it was read from, in hex; None when it was not
+    read from a file. `possible_events` holds the names that a foreign session can show, so that the absence of
+    another tells nothing; None: any.
     """
 
     format: str = "chock_log"
@@ -207,6 +198,7 @@ class Record:
     call_count: int = 0
     tool_counts: dict[str, int] = field(default_factory=dict)
     first_call: dict[str, Seen] = field(default_factory=dict)
+    delegated: dict[str, int] = field(default_factory=dict)
     known_tools: frozenset[str] | None = None
     calls: list[Call] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
@@ -251,15 +243,15 @@ class Record:
         return self._by_name.get(name, [])
 
     def need(self, fact: Fact, what: str) -> None:
-        """Raise Missing in `harness` when this session's format cannot carry `fact`; `what` names the thing asked for."""
+        """Raise Missing in `harness` when this session's format cannot carry `fact`; `what` says what was asked for."""
         if fact not in self.carries:
             raise Missing("harness", f"{FORMAT_TITLES.get(self.format, self.format)} does not record {what}")
 
 
 FORMAT_TITLES: dict[str, str] = {
     "chock_log": "this audit log",
-    "claude_code": "a Claude Code session file",
-    "swe_agent": "a SWE-agent trajectory",
-    "mini_swe_agent": "a mini-swe-agent trajectory",
-    "openai_chat": "an OpenAI chat message list",
+    "claude_code": "this Claude Code session",
+    "swe_agent": "this SWE-agent trajectory",
+    "mini_swe_agent": "this mini-swe-agent trajectory",
+    "openai_chat": "this list of OpenAI chat messages",
 }

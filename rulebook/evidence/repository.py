@@ -1,8 +1,9 @@
 """The resulting repository of a session: files, the base commit, and what changed since."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from rulebook.errors import Missing, NotHandedIn
 from rulebook.ports import Change, FileFacts, Files, Git, GitError
@@ -12,8 +13,7 @@ Origin = Literal["project", "workspace", "session ref", "fixture"]
 _MOST_LINKS = 40
 
 
-@dataclass(slots=True)
-class Repository:
+class Repository(Struct):
     """A folder with the session's final state, read without following links and without changing anything.
 
     `origin` says which of the possible trees it is; `base` is the full object id of the base commit, None

@@ -136,7 +136,7 @@ def file_scope(params: Mapping[str, Type], tests: tuple[str, ...]) -> Scope:
     return SCOPE.plus(
         {
             "params": RecordOf("`params`", dict(params)),
-            "tests": RecordOf("`tests`", {name: TEST_RUN for name in tests}),
+            "tests": RecordOf("`tests`", dict.fromkeys(tests, TEST_RUN)),
         }
     )
 

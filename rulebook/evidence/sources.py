@@ -1,7 +1,8 @@
 """Where a check's text comes from: the values of `from` and `expected_from`."""
 
-from dataclasses import dataclass
 from typing import Literal, assert_never
+
+from msgspec import Struct
 
 from rulebook.evidence.document import wants_of_names
 from rulebook.evidence.record import Wants
@@ -15,26 +16,22 @@ from rulebook.spelling import guess
 DEFAULT_LIMIT_BYTES = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class AssistantText:
+class AssistantText(Struct, frozen=True):
     """`assistant`: the assistant messages' text, joined by blank lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class FinalMessage:
+class FinalMessage(Struct, frozen=True):
     """`final_message`: the last assistant message that has text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Messages:
+class Messages(Struct, frozen=True):
     """`transcript`: messages rendered one a line; `last` None is all of them."""
 
     last: int | None = None
     roles: tuple[str, ...] = ("system", "user", "assistant", "tool")
 
 
-@dataclass(frozen=True, slots=True)
-class ToolText:
+class ToolText(Struct, frozen=True):
     """`tool`: what completed calls of one tool answered or were given; `last` None is all of them."""
 
     tool: str
@@ -42,38 +39,33 @@ class ToolText:
     last: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoryFile:
+class RepositoryFile(Struct, frozen=True):
     """`file`: a file of the repository at its final state."""
 
     path: str
     max_bytes: int = DEFAULT_LIMIT_BYTES
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoryDiff:
+class RepositoryDiff(Struct, frozen=True):
     """`diff`: the change from the base commit."""
 
     max_bytes: int = DEFAULT_LIMIT_BYTES
 
 
-@dataclass(frozen=True, slots=True)
-class TestOutput:
+class TestOutput(Struct, frozen=True):
     """`test`: what a declared test printed."""
 
     test: str
     stream: Literal["stdout", "stderr"] = "stdout"
 
 
-@dataclass(frozen=True, slots=True)
-class JsonPath:
+class JsonPath(Struct, frozen=True):
     """`json_path`: a path into the evidence document."""
 
     select: Select
 
 
-@dataclass(frozen=True, slots=True)
-class GivenText:
+class GivenText(Struct, frozen=True):
     """`text`: a template."""
 
     template: Template
@@ -109,8 +101,7 @@ def wants_of(source: Source) -> Wants:
             assert_never(source)
 
 
-@dataclass(frozen=True, slots=True)
-class DeclaredTest:
+class DeclaredTest(Struct, frozen=True):
     """The name of a test that a source reads from."""
 
     name: str

@@ -4,8 +4,9 @@ What a format does not say is None or absent, never a guessed value.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 EndReason = str
 """The log's own words: finished, turn_limit, budget_reached, time_limit, context_limit, truncated_output,
@@ -15,8 +16,7 @@ empty_response, unknown; a name that is none of these is kept as it came."""
 Role = Literal["system", "user", "assistant", "tool"]
 
 
-@dataclass(slots=True)
-class Source:
+class Source(Struct):
     """Where a transcript comes from. `sha256` is that of the raw file's bytes, in hex.
 
     `places` says what every `src` counts: the file's lines from 1, or the items of its list from 0.
@@ -31,8 +31,7 @@ class Source:
     places: Literal["lines", "items"] = "items"
 
 
-@dataclass(slots=True)
-class ToolCall:
+class ToolCall(Struct):
     """One call of a tool. `args` is None when `args_raw` is not a JSON object; `args_error` then says why."""
 
     id: str
@@ -42,11 +41,10 @@ class ToolCall:
     args_error: str | None = None
 
 
-@dataclass(slots=True)
-class ToolResult:
+class ToolResult(Struct):
     """What a tool answered. `is_error` is None when the format does not say.
 
-    `ran` is False when the tool never ran: its arguments were refused, or a person said no.
+    `ran` is False when the tool never ran because a policy or a person said no.
     """
 
     call_id: str | None
@@ -59,8 +57,7 @@ class ToolResult:
     ran: bool | None = None
 
 
-@dataclass(slots=True)
-class Usage:
+class Usage(Struct):
     """Tokens. `input` includes cache reads and writes in every format; `output` includes reasoning.
 
     None is unknown, never 0. `requests` counts model calls.
@@ -80,12 +77,11 @@ class Usage:
         return None if self.input is None or self.output is None else self.input + self.output
 
 
-@dataclass(slots=True)
-class Message:
+class Message(Struct):
     """One message. `index` is its place in its thread, `text` its text parts joined by a blank line.
 
-    `injected`: put there by the harness and not by the user. `hidden`: not shown to the model or the user as conversation.
-    `src` is the line (1-based) or item (0-based) of the source file that it came from; `at_ms` is Unix time in milliseconds.
+    `injected`: put there by the harness and not by the user. `hidden`: not shown to model or user as conversation.
+    `src` is the line (1-based) or item (0-based) of the source file; `at_ms` is Unix time in milliseconds.
     """
 
     index: int
@@ -104,8 +100,7 @@ class Message:
     src: int | None = None
 
 
-@dataclass(slots=True)
-class Thread:
+class Thread(Struct):
     """A sub-agent's conversation, never merged into the main thread."""
 
     id: str
@@ -114,8 +109,7 @@ class Thread:
     name: str | None = None
 
 
-@dataclass(slots=True)
-class SideEvent:
+class SideEvent(Struct):
     """Something that happened and is not a message: a compaction, an abort, a hook, an API error."""
 
     kind: str
@@ -124,8 +118,7 @@ class SideEvent:
     src: int | None = None
 
 
-@dataclass(slots=True)
-class Cost:
+class Cost(Struct):
     """Money spent. `value` is None when unknown, which is not 0."""
 
     value: float | None = None
@@ -137,8 +130,7 @@ class Cost:
         return self.value is not None
 
 
-@dataclass(slots=True)
-class End:
+class End(Struct):
     """How it ended; `raw` and `detail` hold the format's own words."""
 
     reason: EndReason = "unknown"
@@ -146,8 +138,7 @@ class End:
     raw: str | None = None
 
 
-@dataclass(slots=True)
-class Irregularity:
+class Irregularity(Struct):
     """One irregularity of the source: unpaired_call, orphan_result, bad_line, unknown_record, usage_zero, …"""
 
     code: str
@@ -155,8 +146,7 @@ class Irregularity:
     text: str
 
 
-@dataclass(slots=True)
-class Transcript:
+class Transcript(Struct):
     """A whole session. `messages` is the main thread in order of conversation.
 
     `outcome` is what the producer's own grader said: score, reward, patch or error. It is never our score.

@@ -3,7 +3,7 @@
 Source: session formats, "The neutral transcript": its field names; what is unknown is left out.
 """
 
-from dataclasses import asdict
+from msgspec.structs import asdict
 
 from rulebook.evidence.transcript import (
     Cost,

@@ -121,6 +121,8 @@ def _take_children(record: Record, transcript: Transcript) -> None:
     for child in children_of(transcript):
         place = places.get(child.call_id)
         record.children[child.id] = Child(child.id, child.task, child.outcome, child.turns, Seen(message=place))
+    for call in (call for thread in transcript.threads for m in thread.messages for call in m.tool_calls):
+        record.delegated[call.name] = record.delegated.get(call.name, 0) + 1
 
 
 def _take_events(record: Record, transcript: Transcript) -> None:

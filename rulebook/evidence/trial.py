@@ -1,6 +1,5 @@
 """Running a command over the resulting repository, always in a throw-away copy of it."""
 
-import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
@@ -96,6 +95,8 @@ def _last_line(done: Completed) -> str:
 
 
 def _killed(number: int) -> str:
+    import signal  # only a command that was killed pays for its names
+
     try:
         return f"killed by {signal.Signals(number).name}"
     except ValueError:

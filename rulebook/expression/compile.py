@@ -1,7 +1,9 @@
 """Typed specs become the tree: names looked up, categories fixed, expressions typed, and what cannot work refused."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from rulebook.diagnostic import Diagnostic
 from rulebook.expression.conditions import chosen, condition_node
@@ -48,8 +50,7 @@ MAX_DEPTH = 200
 """How deep a tree may be once its named rules are put in place."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stands:
+class Stands(Struct, frozen=True):
     """Where a rule stands, which decides which common keys have an effect on it.
 
     `decides`: something depends on whether it passes. `weighs`: its parent, or its finding, has a use for `weight`.
@@ -68,8 +69,7 @@ FINDING = Stands(weighs=True)
 PART = Stands()
 
 
-@dataclass(slots=True)
-class Compiler:
+class Compiler(Struct):
     """Compiles the rules of one file and its packs. Problems go to the reader of the file that they stand in.
 
     `written` has every name that the file or a pack bears, those of rules that are not valid too.
@@ -370,4 +370,4 @@ def _overlaid(node: Node, spec: RuleSpec) -> Node:
         "report": beside.report,
     }
     given = {key: value for key, value in written.items() if value is not None}
-    return replace(node, common=replace(own, **given)) if given else node  # type: ignore[arg-type]
+    return replace(node, common=replace(own, **given)) if given else node

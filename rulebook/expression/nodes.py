@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rulebook.checks import Check
 from rulebook.languages.formula import Formula
@@ -11,8 +11,7 @@ from rulebook.place import Path
 from rulebook.spec.rules import Aggregate, NumericKind
 
 
-@dataclass(frozen=True, slots=True)
-class Common:
+class Common(Struct, frozen=True):
     """What every rule has beside its kind.
 
     `file` and `path` say where it was written, `kind` under which key. `threshold` None leaves the kind's own pass
@@ -34,16 +33,14 @@ class Common:
     report: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     """A check."""
 
     common: Common
     check: Check
 
 
-@dataclass(frozen=True, slots=True)
-class AllOf:
+class AllOf(Struct, frozen=True):
     """In order, stops at the first that fails unless `stop` is false."""
 
     common: Common
@@ -52,8 +49,7 @@ class AllOf:
     stop: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyOf(Struct, frozen=True):
     """In order, stops at the first that passes unless `stop` is false."""
 
     common: Common
@@ -62,32 +58,28 @@ class AnyOf:
     stop: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Struct, frozen=True):
     """Passes when its part does not."""
 
     common: Common
     part: Node
 
 
-@dataclass(frozen=True, slots=True)
-class NoneOf:
+class NoneOf(Struct, frozen=True):
     """Passes when none of its parts passes."""
 
     common: Common
     parts: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Invert:
+class Invert(Struct, frozen=True):
     """1 minus the part's score."""
 
     common: Common
     part: Node
 
 
-@dataclass(frozen=True, slots=True)
-class AtLeast:
+class AtLeast(Struct, frozen=True):
     """Passes when at least `count` of its parts do; score min(1, passed / count)."""
 
     common: Common
@@ -95,8 +87,7 @@ class AtLeast:
     parts: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Numeric:
+class Numeric(Struct, frozen=True):
     """A number over the scores of all its parts.
 
     `how`: weighted is the weighted mean, sum the weighted sum; min, max, mean and product are of the scores.
@@ -111,8 +102,7 @@ class Numeric:
     range: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FormulaOf:
+class FormulaOf(Struct, frozen=True):
     """An expression over the scores and passes of named parts."""
 
     common: Common
@@ -121,24 +111,21 @@ class FormulaOf:
     range: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """One branch of a `first`; `when` None always holds."""
 
     when: Formula | None
     then: Node
 
 
-@dataclass(frozen=True, slots=True)
-class FirstOf:
+class FirstOf(Struct, frozen=True):
     """The first branch whose `when` holds."""
 
     common: Common
     branches: tuple[Branch, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MisbehaviorIf:
+class MisbehaviorIf(Struct, frozen=True):
     """Misbehaviour when its part passes, skipped when it does not."""
 
     common: Common

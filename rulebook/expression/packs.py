@@ -7,7 +7,6 @@ from rulebook.ports import Files
 from rulebook.source.files import read_rules
 from rulebook.spec.combinators import check_name
 from rulebook.spec.head import schema_of
-from rulebook.spec.pack import read_pack
 from rulebook.spec.reader import Reader
 from rulebook.spec.rules import PackSpec
 
@@ -61,7 +60,11 @@ def _pack(reader: Reader, path: Path, readers: dict[str, Reader], files: Files) 
     if schema is not None and schema != "rulebook.pack":
         reader.add("RB204", path, value=schema, key="use", choices="a file whose `schema` is `rulebook.pack`", guess="")
         return None
-    return read_pack(reading.document, pack_reader) if schema else None
+    if schema is None:
+        return None
+    from rulebook.spec.pack import read_pack  # a file that uses no pack does without
+
+    return read_pack(reading.document, pack_reader)
 
 
 def _needs(reader: Reader, path: Path, pack: PackSpec) -> None:

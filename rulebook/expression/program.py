@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rulebook.checks.tests import Tests
 from rulebook.diagnostic import Diagnostic, has_errors, in_order
@@ -19,8 +20,8 @@ from rulebook.outcome import Category
 from rulebook.ports import Files
 from rulebook.source.files import read_rules
 from rulebook.source.located import Located
+from rulebook.spec.cases import SuiteSpec
 from rulebook.spec.head import schema_of
-from rulebook.spec.pack import read_pack
 from rulebook.spec.reader import Reader
 from rulebook.spec.rules import (
     OfBranches,
@@ -37,11 +38,9 @@ from rulebook.spec.rules import (
     RuleSpec,
 )
 from rulebook.spec.session_eval import EvalSpec, read_eval
-from rulebook.spec.suite import SuiteSpec, read_suite
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """One finding to come: its id, the category whose it is, its weight within it, and the tree that decides it."""
 
     id: str
@@ -50,8 +49,7 @@ class Item:
     node: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """A `chock.eval`, compiled."""
 
     spec: EvalSpec
@@ -69,8 +67,7 @@ class Program:
         return tuple(body.check for body in bodies if isinstance(body, OfCheck) and isinstance(body.check, Tests))
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """What came of loading a rule file. `content` is None when an error keeps it from being used.
 
     `readers` has the reader of every file that was read, by name, the rule file itself first.
@@ -103,6 +100,8 @@ def compile_document(document: Located, noted: tuple[Diagnostic, ...], files: Fi
     if schema == "chock.eval":
         content, compiler = _eval(document, readers, files)
     elif schema == "chock.rl-suite":
+        from rulebook.spec.suite import read_suite  # evals and packs do without
+
         content = read_suite(document, reader)
     elif schema == "rulebook.pack":
         content, compiler = _pack(document, readers)
@@ -131,6 +130,8 @@ def _eval(document: Located, readers: dict[str, Reader], files: Files) -> tuple[
 
 
 def _pack(document: Located, readers: dict[str, Reader]) -> tuple[PackSpec | None, Compiler | None]:
+    from rulebook.spec.pack import read_pack  # evals without packs, and suites, do without
+
     spec = read_pack(document, readers[document.file])
     if spec is None:
         return None, None

@@ -41,6 +41,18 @@ def score_range(node: Node) -> Range:
             return _numeric(node)
 
 
+def range_of(node: Node) -> Range | None:
+    """The `range` that a rule's author gave for its score; None where the score lies in 0..1 by itself."""
+    match node:
+        case Numeric() | FormulaOf():
+            return node.range
+        case Leaf(check=check):
+            own: Range | None = getattr(check, "range", None)
+            return own
+        case _:
+            return None
+
+
 def _numeric(node: Numeric) -> Range:
     ranges = [score_range(part) for part in node.parts]
     match node.how:

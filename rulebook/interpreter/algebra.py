@@ -6,7 +6,8 @@ turns what the student spoiled into a pass.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from rulebook.expression.nodes import (
     AllOf,
@@ -21,7 +22,6 @@ from rulebook.expression.nodes import (
 )
 from rulebook.languages.types import MissingValue
 from rulebook.outcome import Measurement, Misbehavior, Outcome, Skipped, Unmeasured, binary, reaches
-from rulebook.spec.rules import Aggregate
 
 Aggregates: dict[str, Callable[[Sequence[float]], float]] = {
     "min": min,
@@ -48,7 +48,7 @@ def all_of(node: AllOf, found: Sequence[Outcome]) -> Outcome:
         return early
     measured = _measured(found)
     if node.score != "decisive":
-        return _aggregated(node.score, found, all(part.passed for part in measured))
+        return _aggregated(node, found, all(part.passed for part in measured))
     failed = next((part for part in measured if not part.passed), None)
     if failed is not None:
         return _carrying(failed, measured)
@@ -62,7 +62,7 @@ def any_of(node: AnyOf, found: Sequence[Outcome]) -> Outcome:
         return early
     measured = _measured(found)
     if node.score != "decisive":
-        return _aggregated(node.score, found, any(part.passed for part in measured))
+        return _aggregated(node, found, any(part.passed for part in measured))
     passed = next((part for part in measured if part.passed), None)
     if passed is not None:
         return passed
@@ -223,16 +223,16 @@ def _last(measured: Sequence[Measurement]) -> Outcome:
     return last if last.vacuous == vacuous else replace(last, vacuous=vacuous)
 
 
-def _aggregated(how: Aggregate, found: Sequence[Outcome], passed: bool) -> Outcome:
+def _aggregated(node: AllOf | AnyOf, found: Sequence[Outcome], passed: bool) -> Outcome:
     measured = _measured(found)
     unsure = _unmeasured(found)
     if unsure is not None:
         return unsure
     if not measured:
         return Skipped("every part was skipped")
-    score = Aggregates[how]([part.score for part in measured])
+    score = Aggregates[node.score]([part.score for part in measured])
     if not math.isfinite(score):
-        return Unmeasured("harness", f"the score came to {score}, which is not a number to count with")
+        return Unmeasured(node.common.category, f"the score came to {score}, which is not a number to count with")
     outcome = Measurement(score, passed, "" if passed else _reasons(measured), actual=f"{score:g}")
     return outcome if passed else _carrying(outcome, measured)
 

@@ -1,8 +1,10 @@
 """Walks a tree over evidence, once, depth first and left to right, and keeps every part in the trace."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TypeVar, assert_never
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from rulebook.checks import Check
 from rulebook.errors import MisbehaviorError, Missing, NotHandedIn, OutOfTime
@@ -66,20 +68,19 @@ def measured(
         return Unmeasured(category, str(wrong))
 
 
-@dataclass(slots=True)
-class _Walk:
+class _Walk(Struct):
     evidence: Evidence
     ports: Ports
     student_timeout: bool = True
-    known: dict[int, Trace] = field(default_factory=dict)
+    known: dict[tuple[int, float | None], Trace] = field(default_factory=dict)
 
     def trace(self, node: Node) -> Trace:
-        if id(node) in self.known:
-            return self.known[id(node)]
-        stop = self._held_back(node.common)
-        made = unreached(node, stop) if stop is not None else self._timed(node)
-        self.known[id(node)] = made
-        return made
+        # a named rule that ran out of another rule's time may still be measured where there is more of it
+        key = id(node), self.ports.deadline_s
+        if key not in self.known:
+            stop = self._held_back(node.common)
+            self.known[key] = unreached(node, stop) if stop is not None else self._timed(node)
+        return self.known[key]
 
     def _held_back(self, common: Common) -> Outcome | None:
         """Why a rule is not evaluated: its `when` is false, or cannot be told."""
@@ -154,9 +155,9 @@ class _Walk:
             found.append(_reached(traces[-1]))
             if decides is not None and decides(found[-1]):
                 break
-        outcome = self._idle(node, joined(node, found))
+        outcome = _naming(self._idle(node, joined(node, found)), traces)
         traces += [unreached(part, None) for part in parts[len(traces) :]]
-        return Trace(node, _passing(outcome, node.common), tuple(traces))
+        return Trace(node, outcome, tuple(traces))
 
     def _idle(self, node: Node, outcome: Outcome) -> Outcome:
         """A negation that passes over a session that did nothing proves nothing."""
@@ -169,8 +170,9 @@ class _Walk:
     def _formula(self, node: FormulaOf) -> Trace:
         traces = {name: self.trace(part) for name, part in node.let}
         outcomes = {name: _reached(trace) for name, trace in traces.items()}
-        outcome = algebra.formula_of(node, outcomes, lambda: node.score.value(_scores(outcomes)))
-        return Trace(node, _passing(outcome, node.common), tuple(traces.values()))
+        found = algebra.formula_of(node, outcomes, lambda: node.score.value(_scores(outcomes)))
+        outcome = _naming(found, list(traces.values()))
+        return Trace(node, outcome, tuple(traces.values()))
 
     def _first(self, node: FirstOf) -> Trace:
         parts: list[Trace] = []
@@ -190,6 +192,22 @@ class _Walk:
 def unreached(node: Node, outcome: Outcome | None) -> Trace:
     """The trace of a node whose parts were not evaluated."""
     return Trace(node, outcome, tuple(unreached(part, None) for part in parts_of(node)))
+
+
+def _naming(outcome: Outcome, parts: list[Trace]) -> Outcome:
+    """A failed group says which of its named parts failed, and why their author minds."""
+    if not isinstance(outcome, Measurement) or outcome.passed:
+        return outcome
+    failed = [part for part in parts if isinstance(part.outcome, Measurement) and not part.outcome.passed]
+    named = [_in_words(part.node.common) for part in failed if part.node.common.name]
+    if not named:
+        return outcome
+    reason = f"{'; '.join(named)} — {outcome.reason}" if outcome.reason else "; ".join(named)
+    return replace(outcome, reason=reason)
+
+
+def _in_words(common: Common) -> str:
+    return f"`{common.name}` did not pass" + (f" ({common.why})" if common.why else "")
 
 
 def _reached(trace: Trace) -> Outcome:

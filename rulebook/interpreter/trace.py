@@ -1,14 +1,14 @@
 """What evaluating a tree left behind: the outcome of every node, those not reached too. Data all the way."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rulebook.expression.nodes import Node
 from rulebook.outcome import Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Struct, frozen=True):
     """One node and what came of it. `outcome` None: it was not reached; `parts` are in the node's order."""
 
     node: Node

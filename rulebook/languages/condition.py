@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NoReturn
+
+from msgspec import Struct
 
 from rulebook.languages.faults import Fault, LanguageError
 
@@ -14,8 +15,7 @@ MAX_PARTS = 200
 MAX_DEPTH = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Struct, frozen=True):
     """A named rule; `start` and `end` count characters of the condition."""
 
     name: str
@@ -23,23 +23,20 @@ class Name:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class NotOf:
+class NotOf(Struct, frozen=True):
     """Its part must not pass."""
 
     part: Condition
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(Struct, frozen=True):
     """Parts joined by one word, `and` or `or`, whichever way it was written."""
 
     word: str
     parts: tuple[Condition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Several:
+class Several(Struct, frozen=True):
     """`all of`, `any of` or `N of` (at least N) the rules whose names match `pattern`; `them` is all of them.
 
     `count` is N, and None for `all` (`every` is true) and `any` (it is false).
@@ -70,8 +67,7 @@ def read_condition(text: str) -> Condition:
     return condition
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(Struct, frozen=True):
     kind: str
     text: str
     start: int

@@ -1,19 +1,18 @@
 """What is wrong with a piece of text in one of the small languages, before anyone knows where it stands."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from pydantic_core import PydanticCustomError
 
 from rulebook.place import Path
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """One problem within a text value.
 
     `code` and `words` fill a sentence of `rulebook.codes`; `start` and `end` count characters of the value
-    (`end` None: to its end). `mended` is the whole value as it should be written, `safe` whether it surely means the same.
+    (`end` None: to its end). `mended` is the whole value as it should be, `safe` whether it means the same.
     `path` leads from the value that was read to the text in which the problem stands; empty: it is that value itself.
     """
 

@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from rulebook.languages.faults import Fault
 from rulebook.languages.formula_functions import FUNCTIONS
-from rulebook.languages.formula_mistakes import WORDS
 from rulebook.languages.formula_terms import Compare, Literal, Pick, Read, Term
 from rulebook.languages.types import ListOf, MapOf, RecordOf, Scalar, Type, described
 from rulebook.spelling import guess, listed, nearest
+
+_WORDS = {"true": "true", "false": "false", "null": "null", "none": "null", "nil": "null", "undefined": "null"}
+"""Our word for another language's, by its small letters."""
 
 
 class Lack(NamedTuple):
@@ -44,7 +47,7 @@ def unknown_field(text: Text, term: Read, position: int, place: Type, names: Seq
     key = term.keys[position]
     start = term.start if position == 0 and term.base is None else term.ends[position] - len(key)
     end = term.ends[position]
-    ours = WORDS.get(key.lower())
+    ours = _WORDS.get(key.lower())
     if position == 0 and term.base is None and ours is not None:
         words: dict[str, object] = {"ours": ours, "theirs": key}
         return Fault("RB402", words, start, end, mended=text.mended(start, end, ours), safe=not text.quoted)
@@ -131,7 +134,7 @@ def exact_decimal(text: Text, term: Compare, lacks: Sequence[Lack]) -> Fault:
 def hyphenated(text: Text, term: Term, names: Sequence[str]) -> Fault | None:
     """RB404: `tool-calls` where `tool_calls` was meant; None when it is a subtraction."""
     written = text.of(term)
-    if not _HYPHENS.fullmatch(written) or all(part.split(".")[0] in names for part in written.split("-")):
+    if not re.fullmatch(_HYPHENS, written) or all(part.split(".")[0] in names for part in written.split("-")):
         return None
     best = nearest(written.replace("-", "_"), names)
     if best is None:
@@ -175,4 +178,4 @@ def _bare(place: str) -> str:
     return re.sub(r"^(?:the|an?) ", "", place)
 
 
-_HYPHENS = re.compile(r"[^\W\d][\w.]*(?:-[^\W\d][\w.]*)+")
+_HYPHENS = r"[^\W\d][\w.]*(?:-[^\W\d][\w.]*)+"

@@ -6,9 +6,7 @@ from collections.abc import Callable
 from rulebook.languages.faults import LanguageError
 from rulebook.languages.formula_functions import FUNCTIONS, Function
 from rulebook.languages.formula_literals import outward
-from rulebook.languages.formula_mistakes import METHODS
 from rulebook.languages.formula_reading import Reading
-from rulebook.languages.formula_refusals import refusal
 from rulebook.languages.formula_terms import Call, Read, Term
 from rulebook.languages.pattern import Pattern, read_pattern
 from rulebook.languages.select import Select, read_select
@@ -26,7 +24,7 @@ def read_call(reading: Reading, node: ast.Call, depth: int) -> Term:
         return reading.refuse(node.keywords[0].value, "A named argument", " Write the values in order.")
     starred = next((argument for argument in node.args if isinstance(argument, ast.Starred)), None)
     if starred is not None:
-        return reading.refuse(starred, *refusal(starred))
+        return reading.refuse_syntax(starred, starred)
     if not function.least <= len(node.args) <= function.most:
         return _wrong_count(reading, node, node.func.id, function)
     start, end = reading.source.span(node)
@@ -121,6 +119,8 @@ def _wrong(reading: Reading, node: ast.expr, name: str, found: str) -> Term:
 
 
 def _unknown(reading: Reading, name: ast.Name) -> Term:
+    from rulebook.languages.formula_mistakes import METHODS  # only a mistake pays for it
+
     best = METHODS.get(name.id.lower().replace("_", "")) or nearest(name.id, FUNCTIONS)
     says = f" Did you mean `{best}`?" if best else guess(name.id, ())
     mended = reading.source.mended(*reading.source.span(name), best) if best else None
@@ -128,9 +128,11 @@ def _unknown(reading: Reading, name: ast.Name) -> Term:
 
 
 def _method(reading: Reading, node: ast.Call) -> Term:
+    from rulebook.languages.formula_mistakes import METHODS  # as above
+
     source = reading.source
     if not isinstance(node.func, ast.Attribute):
-        return reading.refuse(node, *refusal(node.func))
+        return reading.refuse_syntax(node, node.func)
     ours = METHODS.get(node.func.attr.lower())
     if ours is None or not isinstance(node.func.value, (ast.Name, ast.Attribute)):
         return reading.refuse(node, f"`.{node.func.attr}(…)`", " Only the listed functions can be called.")

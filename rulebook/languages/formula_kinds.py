@@ -1,7 +1,8 @@
 """Kinds of value under operators: what can be compared, what comes of it, and within which bounds."""
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from rulebook.languages.types import (
     ANYTHING,

@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from rulebook.languages.faults import Fault
 
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\\": "\\", "'": "'", '"': '"'}
-_CODED = re.compile(r"x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})")
-_OPENING = re.compile(r"([A-Za-z]{0,2})('''|\"\"\"|'|\")")
+_CODED = r"x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})"
+_OPENING = r"([A-Za-z]{0,2})('''|\"\"\"|'|\")"
 _VEILED = str.maketrans("'\"\\", "\ue001\ue002\ue003")
-VEIL = re.compile("[\ue000-\ue003]")
+VEIL = "[\ue000-\ue003]"
 
 
 class Quoted(NamedTuple):
@@ -42,7 +43,7 @@ def read_quoted(text: str, start: int, *, pattern: bool = False) -> Quoted:
     A backslash begins one of `\n \t \r \0 \\ \' \" \xhh \uhhhh`, else stands for itself. In a `pattern` only
     quotes and the backslash are: `\b` must arrive as a word boundary, and `\1` as a reference.
     """
-    opening = _OPENING.match(text, start)
+    opening = re.compile(_OPENING).match(text, start)
     if opening is None:
         raise ValueError(f"no quoted text at {start}")
     quote, raw = opening[2], "r" in opening[1].lower()
@@ -80,7 +81,7 @@ def _character(text: str, position: int, raw: bool, pattern: bool) -> tuple[str,
         return "\\" + following, 2
     if following in _SIMPLE:
         return _SIMPLE[following], 2
-    coded = _CODED.match(text, position + 1)
+    coded = re.compile(_CODED).match(text, position + 1)
     if coded is not None:
         return chr(int(coded[1] or coded[2], 16)), 1 + len(coded[0])
     return "\\" + following, 2

@@ -27,9 +27,6 @@ METHODS = {
 }
 """Our function for what other languages write as `text.method()`."""
 
-WORDS = {"true": "true", "false": "false", "null": "null", "none": "null", "nil": "null", "undefined": "null"}
-"""Our word for another language's, by its small letters."""
-
 
 def faults_in(text: str) -> tuple[Fault, ...]:
     """Why `text` cannot be parsed: other languages' operators, else where it gets stuck."""

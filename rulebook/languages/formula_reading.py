@@ -3,15 +3,15 @@
 import ast
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from rulebook.languages.faults import Fault
 from rulebook.languages.formula_source import Source
 from rulebook.languages.formula_terms import Literal, Term
 
 
-@dataclass(slots=True)
-class Findings:
+class Findings(Struct):
     """What reading the whole text found: faults, the term of each node, and the number of terms."""
 
     faults: list[Fault] = field(default_factory=list)
@@ -46,6 +46,12 @@ class Reading(ABC):
         start, end = self.source.span(node)
         self.findings.faults.append(Fault(code, words, start, end, mended=mended, safe=safe and mended is not None))
         return Literal(None, start, end)
+
+    def refuse_syntax(self, node: ast.expr, syntax: ast.AST) -> Term:
+        """Note that a piece of Python's syntax, found at `node`, is not in the language."""
+        from rulebook.languages.formula_refusals import refusal  # a table that no expression without a fault needs
+
+        return self.refuse(node, *refusal(syntax))
 
     def refuse(self, node: ast.expr, what: str, hint: str = "", mended: str | None = None) -> Term:
         """Note that `what` is not in the language."""

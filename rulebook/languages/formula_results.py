@@ -1,10 +1,9 @@
 """What calls give for the kinds of their arguments."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rulebook.languages.formula_functions import FUNCTIONS
 from rulebook.languages.formula_kinds import either, plain_number, takes
-from rulebook.languages.formula_run import leads_to_one
 from rulebook.languages.formula_terms import Call
 from rulebook.languages.select import Select
 from rulebook.languages.types import ANYTHING, NUMBER, TEXT, YES_NO, ListOf, Scalar, Type
@@ -40,7 +39,7 @@ def result_of(call: Call, kinds: tuple[Type, ...], item: Type | None) -> Type:
         case "round":
             kind = NUMBER
         case "json" | "path":
-            return ListOf(ANYTHING) if isinstance(call.extra, Select) and not leads_to_one(call.extra) else ANYTHING
+            return ListOf(ANYTHING) if isinstance(call.extra, Select) and not call.extra.leads_to_one else ANYTHING
         case "default":
             joined = either(replace(kinds[0], optional=False), kinds[1])
             return joined if joined is not None else ANYTHING

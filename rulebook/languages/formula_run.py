@@ -4,18 +4,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import assert_never
 
-from rulebook.languages.formula_functions import Each, of_numbers, over_items, plain, rounded
+from rulebook.languages.formula_plain import Each, of_numbers, over_items, plain, rounded
 from rulebook.languages.formula_terms import (
+    PARAMS,
     Calculate,
     Call,
     Choices,
     Compare,
     Joined,
     Literal,
+    Lookup,
     Negative,
     Not,
     Pick,
     Read,
+    Search,
     Term,
     item_of,
 )
@@ -23,22 +26,12 @@ from rulebook.languages.formula_values import UNFIT, calculate, compare, named, 
 from rulebook.languages.globs import glob_matches
 from rulebook.languages.pattern import Pattern
 from rulebook.languages.select import Select, SelectLimit
-from rulebook.languages.select_steps import Index, Name, steps_of
 from rulebook.languages.types import MISSING, MissingValue
-
-Lookup = Callable[[str], object]
-"""The value of a top-level name: a scalar, plain lists and mappings, or a MissingValue."""
-
-Search = Callable[[Pattern, str], bool]
-"""Whether a pattern is found in a text. It may raise an EvidenceError, which passes through."""
 
 Closure = Callable[[Lookup, Search], object]
 
 ITEM = "item"
 """What an item that has no fields of its own is called in a quoted expression."""
-
-PARAMS = "params"
-"""The one name that a quoted expression shares with the expression around it."""
 
 
 @lru_cache(maxsize=4096)
@@ -119,12 +112,6 @@ def apply(call: Call, values: Sequence[object], each: Each | None, lookup: Looku
     if call.name in _OVER_ITEMS:
         return of_numbers(call.name, values) if len(values) > 1 else over_items(call.name, values[0], each)
     return plain(call.name, values)
-
-
-@lru_cache(maxsize=1024)
-def leads_to_one(path: Select) -> bool:
-    """Whether a path leads to one value at most; of others `path('…')` gives the list."""
-    return all(isinstance(s, Index) or (isinstance(s, Name) and not s.anywhere) for s in steps_of(path.text))
 
 
 def each_of(call: Call, text: str, lookup: Lookup, search: Search) -> Each | None:
@@ -232,6 +219,6 @@ def _selected(path: Select, lookup: Lookup) -> object:
         found = path.find(lookup)
     except SelectLimit:
         return MissingValue(path.text)
-    if not leads_to_one(path):
+    if not path.leads_to_one:
         return found
     return found[0] if found else MissingValue(path.text)

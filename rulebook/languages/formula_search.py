@@ -1,8 +1,9 @@
 """How `matches` searches: under a time limit, or only where none is needed."""
 
 from rulebook.errors import NotHandedIn, OutOfTime, UsageError
-from rulebook.languages.formula_run import Search
-from rulebook.languages.pattern import MAX_TEXT_CHARACTERS, SEARCH_LIMIT_S, Pattern, compiled
+from rulebook.languages.formula_terms import Search
+from rulebook.languages.pattern import MAX_TEXT_CHARACTERS, SEARCH_LIMIT_S, Pattern
+from rulebook.languages.pattern_compiled import compiled
 from rulebook.ports import Ports
 
 

@@ -5,8 +5,6 @@ import re
 
 from rulebook.languages.faults import Fault, LanguageError
 from rulebook.languages.formula_literals import VEIL, Quoted, outward, read_quoted, veiled
-from rulebook.languages.formula_mistakes import faults_in
-from rulebook.languages.formula_tokens import stuck_together, tokens_of
 
 
 class Source:
@@ -26,6 +24,8 @@ class Source:
             self._refuse_what_python_skips()
             return ast.parse(self._prepared, mode="eval").body
         except (SyntaxError, ValueError) as error:
+            from rulebook.languages.formula_mistakes import faults_in  # only a mistake pays for it
+
             raise self.outward(faults_in(self.text)) from error
         except (RecursionError, MemoryError) as error:
             words = {"what": "expression", "count": "too many", "parts": "levels", "limit": "20"}
@@ -79,19 +79,25 @@ class Source:
 
     def _refuse_what_python_skips(self) -> None:
         """Comments, and a word that follows a number at once, mean something to Python that nobody meant."""
-        if "\\" in self.text and VEIL.search(self.text):
+        if "\\" in self.text and re.search(VEIL, self.text):
             raise ValueError("characters of the private use area")
+        if "#" not in self.text and not _MAY_STICK.search(self.text):
+            return
+        from rulebook.languages.formula_tokens import stuck_together, tokens_of  # rare, as the line above says
+
         number = stuck_together(self.text)
         if number is not None:
             words = {"expected": f"I expected a space or an operator after `{number.text}`"}
             raise self.outward((Fault("RB401", words, number.start, number.end),))
-        comment = "#" in self.text and next((token for token in tokens_of(self.text) if token.text == "#"), None)
-        if comment:
+        comment = next((token for token in tokens_of(self.text) if token.text == "#"), None)
+        if comment is not None:
             words = {"what": "A comment", "hint": " Put it on a line of its own, outside the expression."}
             raise self.outward((Fault("RB411", words, comment.start, len(self.text)),))
 
 
 _SPACES = re.compile(r"[^\S ]")
+_MAY_STICK = re.compile(r"(?<!\w)\d[\d_.]*[^\W\d]")
+"""A number with a letter behind it, as in `1or` and `1e5`: in a text without one no word follows a number at once."""
 
 
 def _columns(prepared: str) -> list[int]:

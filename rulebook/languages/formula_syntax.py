@@ -3,15 +3,13 @@
 import ast
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from msgspec import Struct
+
 from rulebook.languages.faults import Fault, LanguageError
-from rulebook.languages.formula_calls import read_call
-from rulebook.languages.formula_mistakes import foreign
 from rulebook.languages.formula_reading import Findings, Reading
-from rulebook.languages.formula_refusals import refusal
 from rulebook.languages.formula_source import Source
 from rulebook.languages.formula_terms import (
     Calculate,
@@ -35,8 +33,7 @@ MAX_DEPTH = 20
 MAX_WHOLE_NUMBER = 2**53 - 1
 
 
-@dataclass(slots=True, eq=False)
-class Parsed:
+class Parsed(Struct, eq=False):
     """An expression in both of its forms: Python's tree, and our terms with the term of each of its nodes."""
 
     text: str
@@ -66,10 +63,7 @@ class _Reader(Reading):
     def whole(self, tree: ast.expr, depth: int) -> Term:
         root = self.term(tree, depth)
         if self._foreign:
-            faults = foreign(self.source.text)
-            self.findings.faults += self.source.outward(faults).faults
-            for node in () if faults else self._foreign:
-                self.refuse(node, *refusal(getattr(node, "op", node)))
+            self._refuse_foreign()
         return root
 
     def term(self, node: ast.expr, depth: int) -> Term:
@@ -79,7 +73,7 @@ class _Reader(Reading):
         if self.findings.count > MAX_TERMS:
             raise LanguageError(_too_much(self.findings.count, "parts", MAX_TERMS))
         read = _READERS.get(type(node))
-        term = read(self, node, depth + 1) if read is not None else self.refuse(node, *refusal(node))
+        term = read(self, node, depth + 1) if read is not None else self.refuse_syntax(node, node)
         self.findings.terms[node] = term
         return term
 
@@ -97,7 +91,7 @@ class _Reader(Reading):
     def field(self, node: ast.Attribute | ast.Subscript, depth: int) -> Term:
         key = self._key(node)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
-            return self.refuse(node, *refusal(node.slice))
+            return self.refuse_syntax(node, node.slice)
         if key is None:
             return self.refuse(node, "Picking an item by its position", " Write `path('$.messages[-1].text')`.")
         before, end = node.value, self.source.span(node)[1]
@@ -140,7 +134,7 @@ class _Reader(Reading):
         if isinstance(node.op, ast.USub):
             return Negative(part, *self.source.span(node))
         if isinstance(node.op, ast.UAdd):
-            return self.refuse(node, *refusal(node.op))
+            return self.refuse_syntax(node, node.op)
         self._foreign.append(node)
         return part
 
@@ -174,6 +168,19 @@ class _Reader(Reading):
     def pick(self, node: ast.IfExp, depth: int) -> Term:
         then, test, otherwise = (self.term(part, depth) for part in (node.body, node.test, node.orelse))
         return Pick(test, then, otherwise, *self.source.span(node))
+
+    def call(self, node: ast.Call, depth: int) -> Term:
+        from rulebook.languages.formula_calls import read_call  # the functions: many expressions call none
+
+        return read_call(self, node, depth)
+
+    def _refuse_foreign(self) -> None:
+        from rulebook.languages.formula_mistakes import foreign  # only a mistake pays for it
+
+        faults = foreign(self.source.text)
+        self.findings.faults += self.source.outward(faults).faults
+        for node in () if faults else self._foreign:
+            self.refuse_syntax(node, getattr(node, "op", node))
 
     def _read(self, node: ast.expr, keys: tuple[str, ...], base: Term | None, ends: tuple[int, ...]) -> Term:
         start, end = self.source.span(node)
@@ -271,5 +278,5 @@ _READERS: dict[type[ast.expr], Callable[[_Reader, Any, int], Term]] = {
     ast.BinOp: _Reader.binary,
     ast.Compare: _Reader.compare,
     ast.IfExp: _Reader.pick,
-    ast.Call: read_call,
+    ast.Call: _Reader.call,
 }

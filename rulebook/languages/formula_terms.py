@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import Literal as OneOf
+
+from msgspec import Struct
 
 from rulebook.languages.pattern import Pattern
 from rulebook.languages.select import Select
+
+Lookup = Callable[[str], object]
+"""The value of a top-level name: a scalar, plain lists and mappings, or a MissingValue."""
+
+Search = Callable[[Pattern, str], bool]
+"""Whether a pattern is found in a text. It may raise an EvidenceError, which passes through."""
+
+PARAMS = "params"
+"""The one name that a quoted expression shares with the expression around it."""
 
 Order = OneOf["<", "<=", ">", ">="]
 Comparison = OneOf["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
@@ -15,8 +25,7 @@ Operator = OneOf["+", "-", "*", "/"]
 Value = str | int | float | bool | None
 
 
-@dataclass(slots=True, eq=False)
-class Literal:
+class Literal(Struct, eq=False):
     """A value written in the expression. Positions count characters of the whole text, here and below."""
 
     value: Value
@@ -24,8 +33,7 @@ class Literal:
     end: int
 
 
-@dataclass(slots=True, eq=False)
-class Choices:
+class Choices(Struct, eq=False):
     """A list of written values, to the right of `in`."""
 
     items: tuple[Literal, ...]
@@ -33,8 +41,7 @@ class Choices:
     end: int
 
 
-@dataclass(slots=True, eq=False)
-class Read:
+class Read(Struct, eq=False):
     """A name and its fields (`usage.input_tokens`), or fields of what `base` gives (`json(x).answer`).
 
     `label` is the path as findings name it; for a field of a list's items it begins with the list's own path.
@@ -49,8 +56,7 @@ class Read:
     end: int
 
 
-@dataclass(slots=True, eq=False)
-class Not:
+class Not(Struct, eq=False):
     """Yes for no, and no for yes."""
 
     part: Term
@@ -58,8 +64,7 @@ class Not:
     end: int
 
 
-@dataclass(slots=True, eq=False)
-class Negative:
+class Negative(Struct, eq=False):
     """A number with its sign turned."""
 
     part: Term
@@ -67,8 +72,7 @@ class Negative:
     end: int
 
 
-@dataclass(slots=True, eq=False)
-class Joined:
+class Joined(Struct, eq=False):
     """Two or more parts joined by `and` or by `or`."""
 
     word: OneOf["and", "or"]
@@ -77,8 +81,7 @@ class Joined:
     end: int
 
 
-@dataclass(slots=True, eq=False)
-class Compare:
+class Compare(Struct, eq=False):
     """`left op right`, or with two operators a chain such as `1 < x < 3`."""
 
     operators: tuple[Comparison, ...]
@@ -87,8 +90,7 @@ class Compare:
     end: int
 
 
-@dataclass(slots=True, eq=False)
-class Calculate:
+class Calculate(Struct, eq=False):
     """A sum, difference, product or quotient."""
 
     operator: Operator
@@ -98,8 +100,7 @@ class Calculate:
     end: int
 
 
-@dataclass(slots=True, eq=False)
-class Pick:
+class Pick(Struct, eq=False):
     """`then if test else otherwise`."""
 
     test: Term
@@ -109,8 +110,7 @@ class Pick:
     end: int
 
 
-@dataclass(slots=True, eq=False)
-class Call:
+class Call(Struct, eq=False):
     """A listed function. `args` are its plain arguments, without the one that was read when the text was.
 
     `extra` is that one: the quoted expression over an item, a pattern, a path, a glob, or a number of digits;

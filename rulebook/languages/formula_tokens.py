@@ -57,15 +57,13 @@ def stuck(tokens: Sequence[Token], length: int) -> tuple[str, int, int]:
 
 def stuck_together(text: str) -> Token | None:
     """A number that a word follows at once, as in `1or`: Python reads it with a warning, and nobody means it."""
-    if _STUCK_TOGETHER.search(text):
-        tokens = tokens_of(text)
-        for token, following in zip(tokens, tokens[1:], strict=False):
-            if token.kind == "number" and following.kind == "word" and following.start == token.end:
-                return token
+    tokens = tokens_of(text)
+    for token, following in zip(tokens, tokens[1:], strict=False):
+        if token.kind == "number" and following.kind == "word" and following.start == token.end:
+            return token
     return None
 
 
-_STUCK_TOGETHER = re.compile(r"[0-9._][^\W\d]")
 _PIECE = re.compile(
     r"""
     (?P<text>[rRuUbBfF]{0,2}(?:'''.*?'''|\"\"\".*?\"\"\"|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"))

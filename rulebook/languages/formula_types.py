@@ -1,8 +1,9 @@
 """Typing an expression against a scope: all that would go wrong, or mean nothing, before anything runs."""
 
-from dataclasses import replace
 from typing import Literal as OneOf
 from typing import NamedTuple, assert_never
+
+from msgspec.structs import replace
 
 from rulebook.languages.faults import Fault, LanguageError
 from rulebook.languages.formula_advice import (
@@ -35,9 +36,9 @@ from rulebook.languages.formula_kinds import (
 )
 from rulebook.languages.formula_literals import outward
 from rulebook.languages.formula_results import result_of, unfit_argument
-from rulebook.languages.formula_run import PARAMS
 from rulebook.languages.formula_syntax import Parsed, parsed
 from rulebook.languages.formula_terms import (
+    PARAMS,
     Calculate,
     Call,
     Choices,

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from re import _constants as sre  # type: ignore[attr-defined]
 from typing import Any
+
+from msgspec import Struct
 
 from rulebook.languages.pattern_characters import Alphabet
 from rulebook.languages.pattern_graph import MANY, Graph, TooLarge, graph_of
@@ -15,8 +16,7 @@ Slowness = str
 """Why a pattern is slow: `side by side`, `leading` or nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Struct, frozen=True):
     """What is known of a pattern.
 
     `endless`: it takes exponential time on some texts. The steps of a search grow with the text's length to

@@ -7,8 +7,9 @@ fails has to try both: that is what makes a pattern slow.
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from re import _constants as sre  # type: ignore[attr-defined]
+
+from msgspec import Struct, field
 
 from rulebook.languages.pattern_characters import Alphabet, codes_of
 
@@ -21,8 +22,7 @@ MANY = 10
 Conditions = frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Fragment:
+class Fragment(Struct, frozen=True):
     """A part of the graph.
 
     `first` and `last` count the ways in and out by position. `empty` is None when the part always takes a
@@ -39,8 +39,7 @@ class Fragment:
 NOTHING = Fragment(empty=frozenset())
 
 
-@dataclass(slots=True)
-class Graph:
+class Graph(Struct):
     """The positions of a pattern.
 
     `masks` says what each matches, `follow` what may come next with the number of ways. `anchored` positions

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """One piece of a pattern: `text[start:end]`.
 
     `kind` is escape, quoted, set, flags, comment, backreference, open, close, repeat or other (one

@@ -2,7 +2,8 @@
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rulebook.languages.pattern_graph import Graph
 
@@ -18,8 +19,7 @@ Word = tuple[int, ...]
 _Moment = tuple[int, int, bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Tangle:
+class Tangle(Struct, frozen=True):
     """A position, and a text that leads from it back to it in two ways: each round of it doubles the work.
 
     `word` is empty when there was too much to look at.

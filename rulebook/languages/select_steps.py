@@ -1,7 +1,10 @@
 """Paths as steps: the reader of the subset of JSONPath that rules may use."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import lru_cache
+
+from msgspec import Struct
 
 from rulebook.languages.faults import Fault, LanguageError
 
@@ -10,8 +13,7 @@ MAX_STEPS = 20
 MAX_FILTERS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Struct, frozen=True):
     """`.name` or `['name']`; `anywhere` is `..name`. Every step knows the characters it was written in."""
 
     name: str
@@ -20,8 +22,7 @@ class Name:
     anywhere: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
+class Index(Struct, frozen=True):
     """`[n]`; from the end when negative."""
 
     index: int
@@ -29,8 +30,7 @@ class Index:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Struct, frozen=True):
     """`[a:b]`."""
 
     first: int | None
@@ -39,16 +39,14 @@ class Slice:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Every:
+class Every(Struct, frozen=True):
     """`[*]`."""
 
     start: int
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """One comparison of a filter; `written` is the value's text. No `operator`: the field must be there."""
 
     path: tuple[Name | Index, ...]
@@ -59,8 +57,7 @@ class Condition:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Struct, frozen=True):
     """`[?(@.x == 'v' && @.y > 1)]`: every condition must hold."""
 
     conditions: tuple[Condition, ...]
@@ -71,6 +68,7 @@ class Filter:
 Step = Name | Index | Slice | Every | Filter
 
 
+@lru_cache(maxsize=1024)
 def steps_of(text: str) -> tuple[Step, ...]:
     """The steps of a path. Raises LanguageError with RB413, RB416 or RB706."""
     if len(text) > MAX_CHARACTERS:
@@ -86,6 +84,17 @@ def steps_of(text: str) -> tuple[Step, ...]:
         if count > limit:
             raise LanguageError(_too_long(count, parts, limit))
     return steps
+
+
+def root_of(steps: Sequence[Step]) -> str:
+    """The top-level name at which a path starts; empty when it starts at none."""
+    first = steps[0] if steps else None
+    return first.name if isinstance(first, Name) and not first.anywhere else ""
+
+
+def lead_to_one(steps: Sequence[Step]) -> bool:
+    """Whether a path of these steps leads to one value at most."""
+    return all(isinstance(step, Index) or (isinstance(step, Name) and not step.anywhere) for step in steps)
 
 
 def _too_long(count: int, parts: str, limit: int) -> Fault:

@@ -1,7 +1,8 @@
 """Paths against the types of the evidence: what can never be there is found before anything runs."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from rulebook.languages.faults import Fault
 from rulebook.languages.select_steps import Condition, Every, Filter, Index, Name, Slice, Step
@@ -32,8 +33,7 @@ def faults_of(text: str, steps: Sequence[Step], scope: Scope) -> tuple[Fault, ..
     return tuple(walk.faults)
 
 
-@dataclass
-class _Walk:
+class _Walk(Struct):
     text: str
     faults: list[Fault] = field(default_factory=list)
 

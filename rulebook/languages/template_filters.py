@@ -3,29 +3,11 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 
+from rulebook.languages.run_errors import MissingInTemplate, TemplateLimit, TemplateMismatch
+
 MAX_OUTPUT_CHARACTERS = 1024 * 1024
 MAX_INDENT = 100
 MAX_DIGITS = 15
-
-
-class TemplateError(Exception):
-    """A template that could not be filled in. The caller says whose failure that is."""
-
-
-class MissingInTemplate(TemplateError):
-    """A value that the template reads is not there. `what` is its dotted path."""
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-        super().__init__(f"`{what}` has no value")
-
-
-class TemplateLimit(TemplateError):
-    """A template went over one of its limits: too many items, or too much text."""
-
-
-class TemplateMismatch(TemplateError):
-    """A value is of a kind that the template cannot use where it stands."""
 
 
 def shown(value: object) -> str:

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from rulebook.languages.faults import Fault
 from rulebook.languages.template_tree import kind_of, line_span
@@ -56,8 +57,7 @@ def faults_of(tree: Any, text: str, scope: Scope) -> tuple[Fault, ...]:
     return tuple(walk.faults)
 
 
-@dataclass
-class _Walk:
+class _Walk(Struct):
     text: str
     scope: Scope | None
     roots: set[str] = field(default_factory=set)

@@ -1,12 +1,13 @@
 """The kinds of value that expressions and paths can meet, in the words that authors see."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+
+class Scalar(Struct, frozen=True):
     """Text, a number, yes/no, nothing, or anything at all.
 
     `choices` closes a text to the words it can be; `least` and `most` bound a number.
@@ -19,28 +20,25 @@ class Scalar:
     most: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ListOf:
+class ListOf(Struct, frozen=True):
     """A list whose items are of one kind."""
 
     item: "Type"
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MapOf:
+class MapOf(Struct, frozen=True):
     """A mapping with any keys and one kind of value."""
 
     value: "Type"
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RecordOf:
+class RecordOf(Struct, frozen=True):
     """A mapping with known fields. `place` names it in messages: "the session", "an event `usage`".
 
-    An open record may hold other fields, of which nothing is known. `narrow` gives the record that is left once a field is
-    known to equal a text: `events` by `name`. `value` is what the record alone is worth: the score of a formula's part.
+    An open record may hold other fields, of which nothing is known. `narrow` gives the record that is left once a
+    field is known to equal a text: `events` by `name`. `value` is what the record alone is worth: a part's score.
     """
 
     place: str
@@ -86,8 +84,7 @@ def described(kind: Type) -> str:
             return place
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """The names that an expression, a path or a template may use here, with their kinds.
 
     `place` says where "here" is, for messages: "the session", "an event".
@@ -101,8 +98,7 @@ class Scope:
         return Scope(self.place, {**self.names, **names})
 
 
-@dataclass(frozen=True, slots=True)
-class MissingValue:
+class MissingValue(Struct, frozen=True):
     """What a field that is not there is worth: not false, not 0, not nothing. `what` is the path that has no value."""
 
     what: str = ""

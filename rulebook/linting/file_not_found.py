@@ -5,7 +5,7 @@ import os
 from rulebook.expression.program import Loaded, Program
 from rulebook.place import Path
 from rulebook.ports import Files
-from rulebook.spec.suite import SuiteSpec
+from rulebook.spec.cases import SuiteSpec
 
 
 def look(loaded: Loaded, files: Files) -> None:
@@ -14,7 +14,7 @@ def look(loaded: Loaded, files: Files) -> None:
     if isinstance(content, Program) and content.spec.head.fixture is not None:
         _note(loaded, files, ("fixture",), content.spec.head.fixture, folder=True)
     if isinstance(content, SuiteSpec):
-        for index, case in enumerate(content.file.cases):
+        for index, case in enumerate(content.cases):
             _note(loaded, files, ("cases", index, "spec"), case.spec, folder=False)
 
 

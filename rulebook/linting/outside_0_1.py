@@ -3,9 +3,8 @@
 import math
 
 from rulebook.expression.program import Loaded, Program
-from rulebook.expression.ranges import score_range
+from rulebook.expression.ranges import range_of, score_range
 from rulebook.ports import Files
-from rulebook.report.findings import range_of
 
 
 def look(loaded: Loaded, files: Files) -> None:  # noqa: ARG001

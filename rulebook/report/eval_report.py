@@ -3,7 +3,8 @@
 import json
 import math
 from collections.abc import Mapping, Set
-from dataclasses import asdict
+
+from msgspec.structs import asdict
 
 from rulebook import __version__
 from rulebook.interpreter.trace import Trace

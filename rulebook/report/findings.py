@@ -2,18 +2,18 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
-from rulebook.expression.nodes import FormulaOf, Leaf, Node, Numeric
+from msgspec import Struct
+
+from rulebook.expression.ranges import range_of
 from rulebook.interpreter.trace import Trace
 from rulebook.outcome import Category, Measurement, Misbehavior, Outcome, Seen, Skipped, Unmeasured
 
 Status = Literal["pass", "fail", "misbehavior", "unmeasured", "skipped"]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One line of a report.
 
     `passed` and `score` (0..1) are None when nothing was measured. `category` was fixed when the file was
@@ -76,18 +76,6 @@ def finding_from(
             return _blank(id, category, weight, "unmeasured", "its `when` did not hold: nothing was judged")
         case Skipped(reason):
             return _blank(id, category, weight, "skipped", reason)
-
-
-def range_of(node: Node) -> tuple[float, float] | None:
-    """The `range` that a rule's author gave for its score; None where the score lies in 0..1 by itself."""
-    match node:
-        case Numeric() | FormulaOf():
-            return node.range
-        case Leaf(check=check):
-            own: tuple[float, float] | None = getattr(check, "range", None)
-            return own
-        case _:
-            return None
 
 
 def _measured(

@@ -1,14 +1,14 @@
 """What checking a session came to, before any number is made of it: the input of every report."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from rulebook.interpreter.trace import Trace
 from rulebook.report.findings import Finding
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
+class Audit(Struct, frozen=True):
     """What verifying the log said. `accepted` is whether that verdict may be judged at all.
 
     `head` is the digest of the last line, `sha256` that of the whole file.
@@ -22,8 +22,7 @@ class Audit:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """Counts that the session itself supplied; None is unknown, never 0."""
 
     turns: int | None = None
@@ -37,16 +36,14 @@ class Measured:
     duration_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoryUsed:
+class RepositoryUsed(Struct, frozen=True):
     """Which tree was judged: `source` is project, workspace, session ref or fixture; `tree` an object id."""
 
     source: str
     tree: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """One session, checked against one spec.
 
     `weights` are the reward weights as written. `end_reason` is the log's word, None when the session did not

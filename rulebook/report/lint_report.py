@@ -1,11 +1,11 @@
 """What linting found, as text with pictures, one line a problem, or JSON."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rulebook.codes import Severity
 from rulebook.diagnostic import Diagnostic, Fix
-from rulebook.picture import crumbs, render_problems
 from rulebook.place import Path, Span
 from rulebook.terminal import harmless, painted
 
@@ -13,8 +13,7 @@ SCHEMA = "rulebook.lint"
 VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Linted:
+class Linted(Struct, frozen=True):
     """One file that was linted: its text, the problems to show, and its data where it could be read."""
 
     file: str
@@ -28,11 +27,7 @@ def render_lint(files: Sequence[Linted], checks: int, *, colour: bool = False, l
 
     `checks` is how many rules were looked at; `left_out` problems were not selected.
     """
-    blocks = [
-        render_problems(linted.file, linted.text, linted.diagnostics, data=linted.data, colour=colour) + _hidden(linted)
-        for linted in files
-        if linted.diagnostics
-    ]
+    blocks = [_block(linted, colour) for linted in files if linted.diagnostics]
     return "\n\n".join([*blocks, _count(files, checks, colour, left_out)]) + "\n"
 
 
@@ -65,7 +60,16 @@ def count_of(files: Iterable[Linted], severity: Severity) -> int:
     return sum(found.severity == severity for linted in files for found in linted.diagnostics)
 
 
+def _block(linted: Linted, colour: bool) -> str:
+    from rulebook.picture import render_problems  # a file without problems has no pictures
+
+    pictures = render_problems(linted.file, linted.text, linted.diagnostics, data=linted.data, colour=colour)
+    return pictures + _hidden(linted)
+
+
 def _problem(found: Diagnostic, data: object) -> dict[str, object]:
+    from rulebook.picture import crumbs  # as above
+
     return {
         "code": found.code,
         "name": found.name,

@@ -5,7 +5,8 @@ Source: session-evals, "Reports and failure ownership".
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rulebook.outcome import CATEGORIES, Category
 from rulebook.report.findings import Finding
@@ -22,8 +23,7 @@ OWN_ENDS = frozenset(
 REFUSED, AUDIT_GAP = 3, 9
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Struct, frozen=True):
     """The numbers of a report.
 
     `score` and `reward` lie in 0..1. A component is None when its category holds something unmeasured; a

@@ -134,8 +134,9 @@ def _group(category: Category, own: Sequence[Finding], sums: Totals, colour: boo
     passed = sum(finding.status == "pass" for finding in own)
     measured = passed + sum(finding.status == "fail" for finding in own)
     statuses = {finding.status for finding in own}
+    unsure = sum(finding.status == "unmeasured" for finding in own)
     if measured:
-        count = f"{passed} of {measured}"
+        count = f"{passed} of {measured}" + (f", {unsure} unmeasured" if unsure else "")
     elif "misbehavior" in statuses:
         count = "misbehaviour"
     else:
@@ -163,7 +164,7 @@ def _beside(finding: Finding, room: int) -> list[str]:
     if _has_sides(finding):
         sides = [f"expected {shown(finding.expected)}", f"actual {shown(finding.actual)}"]
         joined = " · ".join(sides)
-        return [joined] if columns(joined) <= room else [cut(side, room) for side in sides]
+        return [joined] if columns(joined) <= room else [line for side in sides for line in _lines(side, room)]
     return _lines(harmless(finding.reason) or "not passed", room)
 
 
@@ -173,7 +174,7 @@ def _below(finding: Finding) -> list[str]:
     said = [
         harmless(finding.reason) if _has_sides(finding) else "",
         f"score {figure(finding.score)}" if failed and finding.score else "",
-        harmless(finding.printed) if failed else "",
+        harmless(finding.printed) if failed and finding.printed not in finding.reason else "",
         f"why: {harmless(finding.why)}" if finding.why and finding.status in ("fail", "misbehavior") else "",
         _places(finding.at),
     ]
@@ -229,7 +230,7 @@ def _closing(judged: Judged, sums: Totals) -> str:
     if sums.passed:
         said.append("Everything that was asked holds.")
     else:
-        said.append("See --format json for where each was found.")
+        said.append("More in --format json.")
     return " ".join(said)
 
 

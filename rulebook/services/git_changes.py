@@ -7,7 +7,9 @@ repository hides what lies in it, and a filter named in the configuration would 
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rulebook.ports import Change, GitError, Processes
 from rulebook.services.git_private import over
@@ -18,8 +20,7 @@ _DIFF = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submo
 _STATUSES = {"A": "added", "D": "deleted", "M": "modified", "T": "modified", "R": "renamed", "C": "added"}
 
 
-@dataclass(slots=True)
-class _Found:
+class _Found(Struct):
     """A work tree: files and links by path with their git modes, and what git has no word for."""
 
     files: dict[str, int]

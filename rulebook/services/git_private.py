@@ -7,7 +7,8 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rulebook.ports import GitError, Processes
 from rulebook.services.git_runs import GitRuns
@@ -28,8 +29,7 @@ _ATTRIBUTES = "* !diff\n"
 """Content tells what is text: a `.gitattributes` could call any file binary and so hide it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
+class Store(Struct, frozen=True):
     """Where a repository keeps its objects, and how their ids are made."""
 
     objects: str

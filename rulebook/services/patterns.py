@@ -7,7 +7,8 @@ from functools import lru_cache
 from types import FrameType
 
 from rulebook.errors import Missing
-from rulebook.languages.pattern import Pattern, compiled
+from rulebook.languages.pattern import Pattern
+from rulebook.languages.pattern_compiled import compiled
 from rulebook.ports import SearchPattern
 from rulebook.services.pattern_workers import Workers
 

@@ -10,8 +10,8 @@ from rulebook.spelling import guess
 ENDINGS = (".yaml", ".yml", ".zon")
 _HEAD_BYTES = 256 * 1024
 _SHOWN_BYTES = 1024 * 1024
-_YAML_SCHEMA = re.compile(rb"""^(?:\xef\xbb\xbf)?(?:\{\s*)?["']?schema["']?\s*:""", re.M)
-_ZON_SCHEMA = re.compile(rb"\.(?:schema|@\"schema\")\s*=")
+_YAML_SCHEMA = rb"""(?m)^(?:\xef\xbb\xbf)?(?:\{\s*)?["']?schema["']?\s*:"""
+_ZON_SCHEMA = rb"\.(?:schema|@\"schema\")\s*="
 
 
 def rule_files_below(path: str) -> list[str]:
@@ -67,4 +67,4 @@ def _has_schema(path: str) -> bool:
             head = file.read(_HEAD_BYTES)
     except OSError:
         return True
-    return bool((_ZON_SCHEMA if path.endswith(".zon") else _YAML_SCHEMA).search(head))
+    return re.search(_ZON_SCHEMA if path.endswith(".zon") else _YAML_SCHEMA, head) is not None

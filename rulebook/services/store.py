@@ -7,7 +7,8 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rulebook.errors import UsageError
 from rulebook.spelling import nearest
@@ -21,8 +22,7 @@ _SESSION_ID = re.compile(f"[{ALPHABET}]{{26}}")
 _SUFFIX = ".jsonl"
 
 
-@dataclass(frozen=True, slots=True)
-class StoredSession:
+class StoredSession(Struct, frozen=True):
     """One session of the store. `started_ms` is Unix time, read from the id."""
 
     id: str

@@ -2,10 +2,9 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from hashlib import sha256
 
-from rulebook.services.store import store_folder
+from msgspec.structs import replace
 
 from rulebook.diagnostic import has_errors
 from rulebook.errors import Missing, RuleFileError, UsageError
@@ -18,11 +17,12 @@ from rulebook.outcome import Skipped
 from rulebook.ports import Ports
 from rulebook.report.findings import Finding, finding_from, finding_of
 from rulebook.report.judged import Audit, Judged, Measured, RepositoryUsed
+from rulebook.services.store import store_folder
 from rulebook.session.floor import floor_of
 from rulebook.session.implied import BaseCommit, began_at, session_ended
 from rulebook.session.opening import Opened, open_session
 from rulebook.session.resulting import resulting_repository
-from rulebook.session.testing import test_runs
+from rulebook.session.testing import left_out, test_runs
 from rulebook.spec.params import param_values
 
 
@@ -53,6 +53,8 @@ def check_session(
     """
     program = load_program(spec_path, ports)
     values = param_values(program.spec.params, params or {})
+    if project is not None and not ports.files.stands(project, folder=True):
+        raise UsageError(f"There is no folder `{project}` to judge.")
     opened = open_session(
         session, program.wants, ports.files, session_format=session_format, allow_unchained=allow_unchained
     )
@@ -62,6 +64,7 @@ def check_session(
     fixture = None if head.fixture is None else os.path.join(folder, head.fixture)
     with resulting_repository(project, opened.record, fixture, head.base_commit, store_folder(), ports) as resulting:
         runs = test_runs(program.tests, resulting.repository, resulting.reason, values, ports)
+        runs = left_out(program.tests) if skip_tests else runs
         evidence = Evidence(opened.record, resulting.repository, resulting.reason, runs, values)
         asked = fixture is not None or head.base_commit is not None
         judged = judge(

@@ -1,13 +1,12 @@
 """The findings that no file writes: that the session ended, and that it began where it should have."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rulebook.evidence.record import Record
 from rulebook.outcome import Outcome, Unmeasured, binary
 
 
-@dataclass(frozen=True, slots=True)
-class BaseCommit:
+class BaseCommit(Struct, frozen=True):
     """The commit from which a session is said to have started.
 
     `asked` is the name in the spec, `resolved` its full object id in the repository (None: `reason` says why there is

@@ -1,8 +1,6 @@
 """Opening a recorded session, whatever wrote it: our own chained log, or another agent's session file."""
 
-from dataclasses import dataclass
-
-from rulebook.services.store import find_session
+from msgspec import Struct
 
 from rulebook.errors import UsageError
 from rulebook.evidence.audit_log import LogReading, read_log
@@ -11,6 +9,7 @@ from rulebook.evidence.record import Record, Wants
 from rulebook.evidence.transcript_record import record_of
 from rulebook.ports import Files
 from rulebook.report.judged import Audit
+from rulebook.services.store import find_session
 
 ACCEPTED = ("intact", "imported")
 WITHOUT_CHAIN = ("unchained", "partly_chained")
@@ -18,8 +17,7 @@ WITHOUT_CHAIN = ("unchained", "partly_chained")
 _HEAD_BYTES = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """A session that was read: its facts, and what verifying it said."""
 
     record: Record

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rulebook.evidence.record import Record
 from rulebook.evidence.repository import Origin, Repository
@@ -13,8 +14,7 @@ from rulebook.session.implied import BaseCommit
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Resulting:
+class Resulting(Struct, frozen=True):
     """The tree to judge, None where there is none (`reason` says why), and where its session began."""
 
     repository: Repository | None

@@ -28,6 +28,15 @@ def test_runs(
     return {test.name: _once(_run(test, repository, no_repository, params, ports)) for test in tests}
 
 
+def left_out(tests: Iterable[Tests]) -> TestRuns:
+    """The declared tests by name, when none is to be run: asking for one raises Missing in `test`."""
+
+    def refuse() -> Completed:
+        raise Missing("test", "the tests were left out by --skip-tests")
+
+    return {test.name: refuse for test in tests}
+
+
 def _run(
     test: Tests, repository: Repository | None, no_repository: str, params: Mapping[str, object], ports: Ports
 ) -> Callable[[], Completed]:

@@ -1,7 +1,8 @@
 """Verifying sessions: what the chain of each log says, and the exit status that follows."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rulebook.errors import UsageError
 from rulebook.evidence.audit_log import Verdict, read_log
@@ -14,8 +15,7 @@ WITHOUT_CHAIN: frozenset[Verdict] = frozenset(("unchained", "partly_chained"))
 DONE, UNKNOWN, AUDIT_GAP = 0, 1, 9
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
+class Verified(Struct, frozen=True):
     """What verifying one session said. `asked` is the word it was asked by; `path` is None when there is no such log.
 
     `at` is the byte offset of the line where the log broke, `after` that of the line before it. `accepted` says
@@ -37,8 +37,7 @@ class Verified:
     size_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
+class Verification(Struct, frozen=True):
     """What verifying several sessions said, in the order they were asked for."""
 
     sessions: tuple[Verified, ...]
@@ -69,7 +68,7 @@ def verification_json(verification: Verification) -> dict[str, object]:
         "version": 1,
         "passed": verification.exit_status == DONE,
         "sessions": [
-            {name: getattr(one, name) for name in sorted(one.__dataclass_fields__)} for one in verification.sessions
+            {name: getattr(one, name) for name in sorted(one.__struct_fields__)} for one in verification.sessions
         ],
     }
 

@@ -19,7 +19,7 @@ LEVELS: dict[str, Any] = {
 
 LEVELS_HELP = "Name the inner rules under `checks:` and use their names."
 
-_BROKEN = re.compile("[\ud800-\udfff]")
+_BROKEN = "[\ud800-\udfff]"
 
 
 def too_many_nodes(file: str, span: Span) -> Diagnostic:
@@ -76,5 +76,5 @@ def is_too_large(text: str) -> bool:
 
 def broken_character(text: str) -> int | None:
     """The offset of the first half of a character, which no UTF-8 file can hold, or None."""
-    found = None if text.isascii() else _BROKEN.search(text)
+    found = None if text.isascii() else re.search(_BROKEN, text)
     return found.start() if found else None

@@ -2,8 +2,9 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from msgspec import Struct
 
 from rulebook.diagnostic import Diagnostic
 from rulebook.place import Path, Span, span_between
@@ -22,8 +23,7 @@ class EmptyZon(dict[str, object]):
     """ZON's `.{}`: an empty mapping or an empty list, whichever the place calls for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(Struct, frozen=True):
     """A rule file's data (mappings with text keys, lists, text, numbers, true/false, None) and where each part stands.
 
     `file` is the name as people know it, `text` the decoded text without a byte order mark. `values`
@@ -65,19 +65,18 @@ class Located:
 
     def at(self, path: Path) -> object:
         """The value at `path`. Raises KeyError when there is none."""
-        value = self.data
-        for step in path:
-            if not isinstance(value, dict if isinstance(step, str) else list):
-                raise KeyError(path)
-            try:
+        value: Any = self.data
+        try:
+            for step in path:
+                if isinstance(value, str):  # the only value but a mapping or a list that could be indexed
+                    raise KeyError(path)
                 value = value[step]
-            except (KeyError, IndexError):
-                raise KeyError(path) from None
+        except (LookupError, TypeError):
+            raise KeyError(path) from None
         return value
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """What came of reading a rule file: the document, unless an error kept it from being one, and every message."""
 
     document: Located | None

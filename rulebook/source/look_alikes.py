@@ -27,18 +27,18 @@ LOOK_ALIKES: dict[str, tuple[str, str]] = {
 }
 """The character: what it is called, and what to write in its place (nothing for one that cannot be seen)."""
 
-_ANY = re.compile("[" + "".join(LOOK_ALIKES) + "]")
+_ANY = "[" + "".join(LOOK_ALIKES) + "]"
 
 
 def first_look_alike(text: str, start: int, end: int) -> int | None:
     """The offset of the first look-alike among the characters `start:end`, or None."""
-    found = _ANY.search(text, start, end)
+    found = re.compile(_ANY).search(text, start, end)
     return found.start() if found else None
 
 
 def without_look_alikes(text: str) -> str:
     """The text with every look-alike written as what it looks like."""
-    return _ANY.sub(lambda found: LOOK_ALIKES[found.group()][1], text)
+    return re.sub(_ANY, lambda found: LOOK_ALIKES[found.group()][1], text)
 
 
 def words_for(character: str) -> dict[str, Any]:

@@ -1,14 +1,14 @@
 """A syntax error of YAML as the parser sees it, and as the author should hear of it."""
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from rulebook.diagnostic import Edit
 from rulebook.source.yaml_quoting import quoted
 
 
-@dataclass(frozen=True, slots=True)
-class SyntaxFault:
+class SyntaxFault(Struct, frozen=True):
     """Where a YAML parser gave up, in its own words. `context` is where the thing begins that it read."""
 
     problem: str
@@ -20,8 +20,7 @@ class SyntaxFault:
         return any(word in self.problem for word in words)
 
 
-@dataclass(frozen=True, slots=True)
-class Mend:
+class Mend(Struct, frozen=True):
     """One fault named, and the edits after which the parser gets past it (none: it cannot be got past).
 
     `mended` is the line or value as it should be. Places and edits are those of the text that was parsed.

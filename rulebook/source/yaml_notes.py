@@ -12,13 +12,13 @@ from rulebook.source.yaml_quoting import quoted
 from rulebook.source.yaml_scalars import MAX_DIGITS, TooManyDigits, digits_lost, two_readings
 
 _CONTROL = re.compile("[\0\a\b\v\f\x1b]")
-_ESCAPE = re.compile(r"\\(x..|u.{4}|U.{8}|[^xuU])", re.DOTALL)
+_ESCAPE = r"(?s)\\(x..|u.{4}|U.{8}|[^xuU])"
 _CONTROL_LETTERS = frozenset("0abvfe")
 _CURLY = "\u201c\u201d\u201e\u2018\u2019\u201a"
-_WRAPPED = re.compile(f"[{_CURLY}][^{_CURLY}]*[{_CURLY}]")
-_WIDE_COLON = re.compile("-\u00a0+|[A-Za-z_][\\w.-]*(?:\uff1a|:\u00a0)")
-_TAB_INDENT = re.compile(r"^( *\t[ \t]*)(?=[^\s#])", re.MULTILINE)
-_ENTRY_BELOW = re.compile(r"\n[ \t]*(?P<entry>-[ \t])")
+_WRAPPED = f"[{_CURLY}][^{_CURLY}]*[{_CURLY}]"
+_WIDE_COLON = "-\u00a0+|[A-Za-z_][\\w.-]*(?:\uff1a|:\u00a0)"
+_TAB_INDENT = r"(?m)^( *\t[ \t]*)(?=[^\s#])"
+_ENTRY_BELOW = r"\n[ \t]*(?P<entry>-[ \t])"
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -68,7 +68,7 @@ class Notes:
         if _CONTROL.search(value) is None:
             return
         inside = self.text[start + 1 : end - 1]
-        for found in _ESCAPE.finditer(inside):
+        for found in re.finditer(_ESCAPE, inside):
             if found.group(1) in _CONTROL_LETTERS:
                 place = start + 1 + found.start()
                 text = quoted(inside.replace('\\"', '"'))
@@ -94,7 +94,7 @@ class Notes:
     def tabs(self, texts: Iterable[tuple[int, int]]) -> None:
         """Say which lines are indented with tabs, the inner lines of the texts at those offsets left out."""
         inside = [(start, end) for start, end in texts if "\t" in self.text[start:end]]
-        for found in _TAB_INDENT.finditer(self.text):
+        for found in re.finditer(_TAB_INDENT, self.text):
             start, end = found.span(1)
             if not any(first < end <= past for first, past in inside):
                 spaces = found.group(1).expandtabs(2)
@@ -113,7 +113,7 @@ class Notes:
 
     def _swallowed_entry(self, path: Path, start: int, end: int) -> None:
         """Say that an entry's text goes on with `- …`, which is a next entry with too many spaces before it."""
-        found = _ENTRY_BELOW.search(self.text, start, end)
+        found = re.compile(_ENTRY_BELOW).search(self.text, start, end)
         if found is None:
             return
         line_start = self.lines.bounds(start)[0]
@@ -144,10 +144,10 @@ class Notes:
             return
         written = self.text[start:end]
         on_its_own_line = not self.text[self.lines.bounds(start)[0] : start].strip(" -")
-        if _WRAPPED.fullmatch(written):
+        if re.fullmatch(_WRAPPED, written):
             mended = quoted(written[1:-1])
             self._say("RB120", start, start + 1, path, (start, end, mended), **words_for(written[0]))
-        elif on_its_own_line and (head := _WIDE_COLON.match(written)):
+        elif on_its_own_line and (head := re.match(_WIDE_COLON, written)):
             place = first_look_alike(self.text, start, start + head.end()) or place
             mended = _spaced(head.group())
             edit = (start, start + head.end(), mended)

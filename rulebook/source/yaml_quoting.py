@@ -2,10 +2,10 @@
 
 import re
 
-_COMMENT = re.compile(r"[ \t]#")
-_DASHES = re.compile(r"[ \t]*(?:-[ \t]+)*(?:\?[ \t]+)?")
-_KEY = re.compile(r"""(?:"[^"]*"[ \t]*|'[^']*'[ \t]*|[^\s'"#,\[\]{}&*!|>%@`-][^#\n]*?|-[^\s#][^#\n]*?):[ \t]+""")
-_SIGN = re.compile(r"[^\s,\[\]{}]+")
+_COMMENT = r"[ \t]#"
+_DASHES = r"[ \t]*(?:-[ \t]+)*(?:\?[ \t]+)?"
+_KEY = r"""(?:"[^"]*"[ \t]*|'[^']*'[ \t]*|[^\s'"#,\[\]{}&*!|>%@`-][^#\n]*?|-[^\s#][^#\n]*?):[ \t]+"""
+_SIGN = r"[^\s,\[\]{}]+"
 
 
 def quoted(text: str) -> str:
@@ -17,11 +17,11 @@ def quoted(text: str) -> str:
 
 def value_of_line(line: str) -> tuple[int, int]:
     """Where the value after the dashes and the key of a line starts and ends, a comment left out."""
-    dashes = _DASHES.match(line)
+    dashes = re.match(_DASHES, line)
     start = dashes.end() if dashes else 0
-    key = _KEY.match(line, start)
+    key = re.compile(_KEY).match(line, start)
     start = key.end() if key else start
-    comment = _COMMENT.search(line, start)
+    comment = re.compile(_COMMENT).search(line, start)
     end = comment.start() if comment else len(line)
     return start, max(start, len(line[:end].rstrip()))
 
@@ -47,5 +47,5 @@ def item_around(line: str, offset: int) -> tuple[int, int]:
 def sign_at(text: str, start: int, signs: str) -> tuple[int, str]:
     """The first word at or after `start` that begins with one of `signs`, and where it stands."""
     place = min((p for p in (text.find(sign, start) for sign in signs) if p >= 0), default=start)
-    word = _SIGN.match(text, place)
+    word = re.compile(_SIGN).match(text, place)
     return place, word.group() if word else text[place : place + 1]

@@ -4,7 +4,8 @@ The mended text is never loaded. It shows what else is wrong, and each mend is o
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from rulebook.diagnostic import Diagnostic, Edit, Fix, problem
 from rulebook.place import Span

@@ -4,9 +4,10 @@ Beside the meaning stand the words that other readers understand otherwise, so t
 """
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 from math import isinf
+
+from msgspec import Struct
 
 MAX_DIGITS = 18
 
@@ -19,8 +20,7 @@ _WORDS: dict[str, object] = {"true": True, "false": False, "null": None, "~": No
 _NUMBER_STARTS = frozenset("+-.0123456789")
 
 
-@dataclass(frozen=True, slots=True)
-class TooManyDigits:
+class TooManyDigits(Struct, frozen=True):
     """A number that no reader keeps exactly: a plain word of `digits` digits, or beyond all (None)."""
 
     digits: int | None
@@ -50,8 +50,7 @@ def _number(word: str, kind: str | None) -> object:
             return float("nan")
 
 
-@dataclass(frozen=True, slots=True)
-class TwoReadings:
+class TwoReadings(Struct, frozen=True):
     """How we read a word, how many other tools do, and the spelling that everybody reads as they do.
 
     `same` is the spelling that everybody reads as we do.
@@ -70,11 +69,11 @@ _ELSEWHERE = {
     **dict.fromkeys(_NO, ("no (false)", "false")),
     **dict.fromkeys(("Null", "NULL"), ("nothing", "null")),
 }
-_SIXTIES = re.compile(r"[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+")
-_GROUPED = re.compile(r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]*_[0-9a-fA-F_]*|[1-9][0-9_]*_[0-9_]*)")
-_LEADING_ZERO = re.compile(r"[-+]?0[0-9]+")
-_EXPONENT = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+")
-_EXPONENT_FOR_ALL = re.compile(r"[-+]?[0-9]+\.[0-9]*[eE][-+][0-9]+")
+_SIXTIES = r"[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+"
+_GROUPED = r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]*_[0-9a-fA-F_]*|[1-9][0-9_]*_[0-9_]*)"
+_LEADING_ZERO = r"[-+]?0[0-9]+"
+_EXPONENT = r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+"
+_EXPONENT_FOR_ALL = r"[-+]?[0-9]+\.[0-9]*[eE][-+][0-9]+"
 
 
 def two_readings(word: str) -> TwoReadings | None:
@@ -84,13 +83,15 @@ def two_readings(word: str) -> TwoReadings | None:
         return TwoReadings("text", theirs, plain, f"'{word}'")
     if word[:1] not in _NUMBER_STARTS or len(word) > MAX_DIGITS + 8:
         return None
-    if _SIXTIES.fullmatch(word):
+    if word.isdigit() and word[0] != "0":
+        return None  # the common whole number, without a look at the rare forms
+    if re.fullmatch(_SIXTIES, word):
         return _text_for_us(word, _base_sixty(word))
-    if _GROUPED.fullmatch(word):
+    if re.fullmatch(_GROUPED, word):
         return _text_for_us(word, _grouped(word))
-    if _LEADING_ZERO.fullmatch(word):
+    if re.fullmatch(_LEADING_ZERO, word):
         return _leading_zero(word)
-    if _EXPONENT.fullmatch(word) and not _EXPONENT_FOR_ALL.fullmatch(word):
+    if re.fullmatch(_EXPONENT, word) and not re.fullmatch(_EXPONENT_FOR_ALL, word):
         same = _exponent_for_all(word)
         return TwoReadings(f"the number {float(word):g}", "text", same, same)
     return None
@@ -99,7 +100,7 @@ def two_readings(word: str) -> TwoReadings | None:
 def digits_lost(word: str, value: object) -> str | None:
     """The number that is left of a plain word that was written with more, or None where nothing is lost."""
     if type(value) is int:
-        return str(value) if _LEADING_ZERO.fullmatch(word) and value else None
+        return str(value) if "0" in word[:2] and value and re.fullmatch(_LEADING_ZERO, word) else None
     if type(value) is not float or not word.strip("+-").replace(".", "", 1).isdigit():
         return None
     whole, _, fraction = word.strip("+-").partition(".")

@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema
 
 from rulebook.checks import Check, kinds
+from rulebook.evidence.sources import AssistantText, FinalMessage
 from rulebook.outcome import CATEGORIES
 from rulebook.spec.combinators import COMBINATORS, BranchOptions
 from rulebook.spec.pack import PackFile
@@ -129,6 +131,13 @@ def _kind(kind: type[Check], *, full: bool = False) -> Schema:
     return schema
 
 
+class _Generator(GenerateJsonSchema):
+    """Writes the defaults that are objects of ours as an author would."""
+
+    def encode_default(self, dft: Any) -> Any:
+        return _WRITTEN[type(dft)] if type(dft) in _WRITTEN else super().encode_default(dft)
+
+
 def _types(schema: Mapping[str, Any]) -> list[str]:
     found = schema.get("type")
     if found is None:
@@ -137,7 +146,7 @@ def _types(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _model(model: type[BaseModel]) -> Schema:
-    raw = model.model_json_schema(by_alias=True)
+    raw = model.model_json_schema(by_alias=True, schema_generator=_Generator)
     definitions: dict[str, Schema] = raw.pop("$defs", {})
     return cast(Schema, _plain(raw, definitions))
 
@@ -184,4 +193,5 @@ def _closed(properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
+_WRITTEN: dict[type, str] = {AssistantText: "assistant", FinalMessage: "final_message"}
 _MAKERS = {"chock.eval": _eval, "chock.rl-suite": _suite, "rulebook.pack": _pack}

@@ -6,11 +6,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rulebook.place import Path
 from rulebook.source.located import Located
-from rulebook.spec.combinators import check_name
 from rulebook.spec.head import Head, Text
 from rulebook.spec.reader import Reader
-from rulebook.spec.reading import read_rule
-from rulebook.spec.rules import Named, PackSpec, RuleSpec
+from rulebook.spec.reading import read_named
+from rulebook.spec.rules import PackSpec, RuleSpec
 from rulebook.spec.validation import below, validate_options
 
 Names = Annotated[tuple[Text, ...], Field(strict=False)]
@@ -44,19 +43,6 @@ def read_pack(document: Located, reader: Reader) -> PackSpec | None:
         return None
     by_name: dict[str, RuleSpec] = {named.name: named.rule for named in rules}
     return PackSpec(head.name, document, by_name, head.needs.params, head.needs.submissions)
-
-
-def read_named(reader: Reader, path: Path) -> tuple[Named, ...]:
-    """The named rules at `path`, as far as they are valid."""
-    value = reader.mapping(path, "checks")
-    if value is not None and not value:
-        reader.add("RB207", path, key="checks")
-    found: list[Named] = []
-    for name in value or ():
-        rule = read_rule(reader, (*path, name))
-        if check_name(reader, (*path, name), name) and rule is not None:
-            found.append(Named(name, rule))
-    return tuple(found)
 
 
 def check_name_value(reader: Reader, path: Path, name: str) -> bool:

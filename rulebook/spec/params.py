@@ -1,9 +1,9 @@
 """Parameters: what a file declares, and the values that a caller gives them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
 from rulebook.errors import UsageError
@@ -38,8 +38,7 @@ class ParamKeys(BaseModel):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Param:
+class Param(Struct, frozen=True):
     """A declared parameter. `default` None: the caller must give a value."""
 
     name: str

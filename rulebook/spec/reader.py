@@ -79,6 +79,10 @@ class Reader:
     def unknown_reference(self, name: str, options: Iterable[str], path: Path, span: Span | None = None) -> None:
         """Note a name that nothing bears, with the nearest one."""
         options = list(options)
+        packs_known = {option.partition(".")[0] for option in options if "." in option}
+        lost = any(found.path[:1] == ("use",) and found.severity == "error" for found in self.problems)
+        if "." in name and lost and name.partition(".")[0] not in packs_known:
+            return  # the pack itself was not found, and that has been said
         best = nearest(name, options)
         hint = f" Did you mean `{best}`?" if best else f" Known here: {listed(options)}." if options else ""
         self.add("RB302", path, span, name=name, guess=hint)

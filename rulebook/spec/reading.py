@@ -11,9 +11,9 @@ from rulebook.languages.fields import Duration
 from rulebook.languages.formula import YesNoFormula
 from rulebook.outcome import CATEGORIES, Category
 from rulebook.place import Path
-from rulebook.spec.combinators import COMBINATORS, read_combinator
+from rulebook.spec.combinators import COMBINATORS, check_name, read_combinator
 from rulebook.spec.reader import Reader
-from rulebook.spec.rules import Beside, Body, OfCheck, RuleSpec
+from rulebook.spec.rules import Beside, Body, Named, OfCheck, RuleSpec
 from rulebook.spec.validation import below, validate_options
 from rulebook.spelling import guess
 
@@ -61,6 +61,19 @@ def read_rule(reader: Reader, path: Path) -> RuleSpec | None:
     return RuleSpec(key, reader.document, path, body_path, beside, body)
 
 
+def read_named(reader: Reader, path: Path) -> tuple[Named, ...]:
+    """The named rules at `path`, as far as they are valid."""
+    value = reader.mapping(path, "checks")
+    if value is not None and not value:
+        reader.add("RB207", path, key="checks")
+    found: list[Named] = []
+    for name in value or ():
+        rule = read_rule(reader, (*path, name))
+        if check_name(reader, (*path, name), name) and rule is not None:
+            found.append(Named(name, rule))
+    return tuple(found)
+
+
 def all_kinds() -> tuple[str, ...]:
     """Every word that can be the kind of a rule."""
     return (*COMBINATORS, *sorted(kind_names()))
@@ -78,12 +91,22 @@ def _kind_key(reader: Reader, path: Path, value: Mapping[str, object]) -> str | 
         reader.add("RB209", path, guess=" Write one kind, such as `contains:` or `all:`.")
     for key in found:
         if key not in real:
-            _unknown_kind(reader, (*path, key), key, bool(real))
+            _unknown_kind(reader, (*path, key), key, real[0] if real else None)
     return real[0] if len(real) == 1 else None
 
 
-def _unknown_kind(reader: Reader, path: Path, key: str, has_kind: bool) -> None:
-    options = COMMON_KEYS if has_kind else (*all_kinds(), *foreign_kinds(), *COMMON_KEYS)
+def _unknown_kind(reader: Reader, path: Path, key: str, kind: str | None) -> None:
+    """Note a key that is neither a kind nor a common key; `kind` is the kind that stands beside it, if one does."""
+    check = None if kind is None or kind in COMBINATORS else kind_named(kind)
+    if check is not None and key in check.options():
+        short = f"{check.short}: …, " if check.short else ""
+        reader.add_at_key("RB210", path, key=key, where=f"inside `{kind}`: write `{kind}: {{{short}{key}: …}}`")
+        return
+    negated = key.removeprefix("not_").removeprefix("not-").removeprefix("no_")
+    if negated != key and negated in all_kinds():
+        reader.add_at_key("RB201", path, key=key, thing="a rule", guess=f" Write `not: {{{negated}: …}}`.")
+        return
+    options = COMMON_KEYS if kind else (*all_kinds(), *foreign_kinds(), *COMMON_KEYS)
     hint = guess(key, options) or " `rulebook explain` lists every kind."
     reader.add_at_key("RB201", path, key=key, thing="a rule", guess=hint)
 
@@ -94,7 +117,7 @@ def _common(
     """The common keys beside the kind, and the `name` and `timeout` that were written inside it instead."""
     written = {key: value[key] for key in value if key in COMMON_KEYS}
     places = {key: (*path, key) for key in written}
-    inside = _inside(reader, path, value, kind)
+    inside = _inside(value, kind)
     for key in inside:
         if key in written:
             reader.add_at_key(
@@ -123,7 +146,7 @@ def _common(
     return beside, frozenset(inside)
 
 
-def _inside(reader: Reader, path: Path, value: Mapping[str, object], kind: str | None) -> list[str]:
+def _inside(value: Mapping[str, object], kind: str | None) -> list[str]:
     body = value.get(kind) if kind is not None else None
     if kind is None or not isinstance(body, dict) or kind in ("first", "formula", "not", "invert"):
         return []
@@ -151,7 +174,7 @@ def _check(reader: Reader, key: str, path: Path, inside: frozenset[str]) -> Body
 def check_of(
     reader: Reader, kind: type[Check], value: object, path: Path, inside: frozenset[str] = frozenset()
 ) -> OfCheck | None:
-    """A check of `kind` from the value at `path`, in its full form or its short one; `inside` names common keys to pass over."""
+    """A check of `kind` from the value at `path`, in full or in short; `inside` names common keys to pass over."""
     if isinstance(value, dict) and (value or kind.short is None):
         options = {name: option for name, option in value.items() if name not in inside}
         check = validate_options(kind, options, f"`{kind.kind}`", below(path), reader)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from rulebook.checks import Check
 from rulebook.languages.condition import Condition
@@ -18,8 +19,7 @@ GroupKind = Literal["all", "any", "none"]
 NumericKind = Literal["weighted", "sum", "min", "max", "mean", "product"]
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
+class Beside(Struct, frozen=True):
     """The common keys that stand beside a kind; None is "not written"."""
 
     name: str | None = None
@@ -34,17 +34,15 @@ class Beside:
     report: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OfCheck:
-    """A check with its options. `short` says that the short form was used, `wrapped` that one value stood for a list."""
+class OfCheck(Struct, frozen=True):
+    """A check with its options. `short`: the short form was used; `wrapped`: one value stood for a list."""
 
     check: Check
     short: bool = False
     wrapped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OfGroup:
+class OfGroup(Struct, frozen=True):
     """`all`, `any` or `none`."""
 
     how: GroupKind
@@ -53,24 +51,21 @@ class OfGroup:
     stop: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class OfOne:
+class OfOne(Struct, frozen=True):
     """`not` or `invert`."""
 
     how: Literal["not", "invert"]
     part: RuleSpec
 
 
-@dataclass(frozen=True, slots=True)
-class OfCount:
+class OfCount(Struct, frozen=True):
     """`at_least`."""
 
     count: int
     parts: tuple[RuleSpec, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OfNumbers:
+class OfNumbers(Struct, frozen=True):
     """A number over the parts' scores."""
 
     how: NumericKind
@@ -79,8 +74,7 @@ class OfNumbers:
     range: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OfFormula:
+class OfFormula(Struct, frozen=True):
     """`formula`."""
 
     let: tuple[tuple[str, RuleSpec], ...]
@@ -88,30 +82,26 @@ class OfFormula:
     range: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OfBranches:
+class OfBranches(Struct, frozen=True):
     """`first`."""
 
     branches: tuple[tuple[Formula | None, RuleSpec], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OfMisbehavior:
+class OfMisbehavior(Struct, frozen=True):
     """`misbehavior`."""
 
     part: RuleSpec
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class OfName:
+class OfName(Struct, frozen=True):
     """`rule: name`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class OfCondition:
+class OfCondition(Struct, frozen=True):
     """A condition over named rules, written as text."""
 
     condition: Condition
@@ -120,8 +110,7 @@ class OfCondition:
 Body = OfCheck | OfGroup | OfOne | OfCount | OfNumbers | OfFormula | OfBranches | OfMisbehavior | OfName | OfCondition
 
 
-@dataclass(frozen=True, slots=True)
-class RuleSpec:
+class RuleSpec(Struct, frozen=True):
     """One rule. `path` leads to its mapping, `body_path` to what stands under its kind."""
 
     kind: str
@@ -132,16 +121,14 @@ class RuleSpec:
     body: Body
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """A named rule: its name in conditions (with the pack's name before it, if it comes from one)."""
 
     name: str
     rule: RuleSpec
 
 
-@dataclass(frozen=True, slots=True)
-class PackSpec:
+class PackSpec(Struct, frozen=True):
     """A pack that a file imports, under the name by which that file knows it."""
 
     alias: str

@@ -1,9 +1,9 @@
 """`chock.eval` files: what one recorded or live session must have done. Source: session-evals, "The spec"."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
 from rulebook.checks import Check, kind_named, kinds
@@ -15,10 +15,9 @@ from rulebook.outcome import CATEGORIES
 from rulebook.place import Path
 from rulebook.source.located import EmptyZon, Located
 from rulebook.spec.head import Head, Text
-from rulebook.spec.pack import read_named
 from rulebook.spec.params import Param, read_params
 from rulebook.spec.reader import Reader
-from rulebook.spec.reading import check_of, read_rule
+from rulebook.spec.reading import check_of, read_named, read_rule
 from rulebook.spec.rules import Beside, Named, OfCheck, OfCondition, PackSpec, RuleSpec
 from rulebook.spec.validation import below, validate_options
 from rulebook.spelling import guess
@@ -70,16 +69,14 @@ class EvalFile(Head):
     params: object = Field(None, description="Parameters that rules can read.")
 
 
-@dataclass(frozen=True, slots=True)
-class Expectation:
+class Expectation(Struct, frozen=True):
     """One expectation that becomes a finding of its own; `id` is the finding's."""
 
     id: str
     rule: RuleSpec
 
 
-@dataclass(frozen=True, slots=True)
-class EvalSpec:
+class EvalSpec(Struct, frozen=True):
     """A `chock.eval` file, typed. `weights` has only the categories that were written."""
 
     document: Located
@@ -98,7 +95,10 @@ def read_eval(document: Located, reader: Reader, packs: tuple[PackSpec, ...]) ->
     data = document.data
     if not isinstance(data, dict):
         return None
-    head = validate_options(EvalFile, data, "an eval", below(()), reader)
+    known = {field.alias or name for name, field in EvalFile.model_fields.items()}
+    strays = [key for key in data if key not in known and _belongs_elsewhere(reader, key)]
+    plain = {key: value for key, value in data.items() if key not in strays}
+    head = validate_options(EvalFile, plain, "an eval", below(()), reader)
     expectations = _expect(reader) if "expect" in data else ()
     tests = _tests(reader) if "tests" in data else ()
     checks = read_named(reader, ("checks",)) if "checks" in data else ()
@@ -108,6 +108,16 @@ def read_eval(document: Located, reader: Reader, packs: tuple[PackSpec, ...]) ->
     if head is None:
         return None
     return EvalSpec(document, head, expectations, tests, checks, judge, packs, params, weights)
+
+
+def _belongs_elsewhere(reader: Reader, key: str) -> bool:
+    """Whether a key at the top of the file is a kind of check; notes where it belongs."""
+    kind = kind_named(key)
+    if kind is None and key != "currency":
+        return False
+    where = "under `expect:`" if kind is None or kind.in_expect else "in a rule under `checks:`, which has a name"
+    reader.add_at_key("RB210", (key,), key=key, where=where)
+    return True
 
 
 def expectation_kinds() -> dict[str, type[Check]]:
@@ -146,10 +156,11 @@ def _expectation(reader: Reader, kind: type[Check], path: Path) -> list[Expectat
     if kind.each is None:
         return [Expectation(kind.kind, _rule(reader, kind, path, body))]
     items = getattr(body.check, kind.each)
+    alone = [OfCheck(_only(body.check, kind.each, item)) for item in items]
     return [
-        Expectation(f"{kind.kind}[{kind.item_name(item)}]", _rule(reader, kind, (*path, index), OfCheck(_only(body.check, kind.each, item))))
-        for index, item in enumerate(items)
-    ]  # fmt: skip
+        Expectation(f"{kind.kind}[{kind.item_name(item)}]", _rule(reader, kind, (*path, index), only))
+        for index, (item, only) in enumerate(zip(items, alone, strict=True))
+    ]
 
 
 def _only(check: Check, field: str, item: object) -> Check:

@@ -1,12 +1,12 @@
 """`chock.rl-suite` files: cases × rollouts for a trainer. Source: session-evals, "Batched RL rollouts"."""
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from rulebook.place import Path
 from rulebook.source.located import Located
+from rulebook.spec.cases import Case, SuiteSpec
 from rulebook.spec.head import Head, Text
 from rulebook.spec.reader import Reader
 from rulebook.spec.validation import below, validate_options
@@ -34,14 +34,6 @@ class SuiteFile(Head):
     cases: Annotated[tuple[SuiteCase, ...], Field(strict=False, min_length=1)] = Field(description="The cases.")
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteSpec:
-    """A suite, typed."""
-
-    document: Located
-    file: SuiteFile
-
-
 def read_suite(document: Located, reader: Reader) -> SuiteSpec | None:
     """The suite in `document`; None, with every problem noted, when it is not valid."""
     if not isinstance(document.data, dict):
@@ -61,7 +53,8 @@ def read_suite(document: Located, reader: Reader) -> SuiteSpec | None:
         names.setdefault(case.name, document.span((*path, "name")).line)
         if splits.setdefault(case.spec, case.split) != case.split:
             reader.add("RB804", (*path, "spec"), spec=case.spec, first=splits[case.spec], second=case.split)
-    return SuiteSpec(document, file)
+    cases = tuple(Case(case.name, case.spec, case.split, case.rollouts, case.group_size) for case in file.cases)
+    return SuiteSpec(document, file, cases)
 
 
 def _written(document: Located, path: Path) -> bool:

@@ -33,7 +33,7 @@ def validate_options(
         return model.model_validate(_lists_of_zon(model, options))
     except ValidationError as error:
         errors = [cast("dict[str, Any]", dict(e)) for e in error.errors(include_url=False)]
-        for entry in _typos_merged(errors, reader, thing, model, place):
+        for entry in _typos_merged(errors, reader, thing, place):
             _note(entry, model, thing, place, reader)
         return None
 
@@ -51,9 +51,7 @@ def _is_list(annotation: object) -> bool:
     return get_origin(annotation) in (tuple, list) or any(get_origin(o) in (tuple, list) for o in options)
 
 
-def _typos_merged(
-    errors: list[dict[str, Any]], reader: Reader, thing: str, model: type[BaseModel], place: Place
-) -> list[dict[str, Any]]:
+def _typos_merged(errors: list[dict[str, Any]], reader: Reader, thing: str, place: Place) -> list[dict[str, Any]]:
     """Say a misspelt key once: it is unknown, and the key it stands for is then missing."""
     kept = list(errors)
     for extra in [e for e in errors if e["type"] == "extra_forbidden"]:
@@ -90,7 +88,7 @@ def _note(entry: dict[str, Any], model: type[BaseModel], thing: str, place: Plac
 
 
 def worded(kind: str, context: Mapping[str, Any], key: str, value: object) -> tuple[str, dict[str, object]]:
-    """The code and the words for one of pydantic's error types. Raises KeyError for a type that has no wording of ours."""
+    """The code and the words for one of pydantic's error types. Raises KeyError for one without words of ours."""
     found = in_words(value)
     if kind in _WANTED:
         if kind in ("tuple_type", "list_type") and not isinstance(value, dict | None):

@@ -1,7 +1,6 @@
 """What the events of an audit log say of a session."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from logs import SESSION, START_MS, log_lines, offsets, write_log
+from msgspec.structs import replace
 
 from rulebook.evidence.audit_log import read_log
 from rulebook.evidence.log_network import host_of_action, host_of_fetch

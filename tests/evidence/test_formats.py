@@ -64,7 +64,7 @@ def test_invariants(name: str) -> None:
 def test_every_format_has_a_title_and_its_own_name() -> None:
     formats = session_formats()
     assert list(formats) == ["claude_code", "mini_swe_agent", "openai_chat", "swe_agent"]
-    assert {name: fmt.title for name, fmt in formats.items()} == {
+    assert {name: f"this {fmt.title.removeprefix('a ')}" for name, fmt in formats.items()} == {
         name: title for name, title in FORMAT_TITLES.items() if name != "chock_log"
     }
 

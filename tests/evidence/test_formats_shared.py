@@ -138,10 +138,10 @@ def test_trap_6_one_json_list_that_poses_as_lines() -> None:
     assert "Bash" in (record_of(transcript).known_tools or ())
 
 
-def test_trap_8_a_refused_call_never_ran() -> None:
+def test_trap_8_a_call_with_bad_arguments_is_an_error_and_no_refusal() -> None:
     record = record_of(read("claude_code/ccv_subagents_5c03.jsonl"))
-    assert [call.name for call in record.calls if call.status == "refused"] == ["Task", "Edit"]
-    assert all(call.status in ("ok", "refused") for call in record.calls)
+    assert [call.name for call in record.calls if call.status == "error"] == ["Task", "Edit"]
+    assert all(call.status in ("ok", "error") for call in record.calls)
 
 
 def test_trap_9_zero_usage_with_real_work_is_unknown() -> None:

@@ -83,7 +83,7 @@ def test_an_end_that_is_not_stated_cannot_be_asked_for() -> None:
     record = record_of(read(OWN / "openai_chat/list.json"))
     assert record.end is None
     assert "session.end" not in record.event_counts
-    with pytest.raises(Missing, match="an OpenAI chat message list does not record how the session ended"):
+    with pytest.raises(Missing, match="this list of OpenAI chat messages does not record how the session ended"):
         record.need("end", "how the session ended")
 
 

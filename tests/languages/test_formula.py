@@ -121,7 +121,7 @@ class Options(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True)
 
     where: YesNoFormula
-    score: NumberFormula = Formula("1", "number")
+    score: NumberFormula | None = None
 
 
 def test_a_field_reads_text_and_keeps_a_formula() -> None:

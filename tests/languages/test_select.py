@@ -10,7 +10,8 @@ from pydantic import BaseModel, ValidationError
 
 from rulebook.codes import CODES
 from rulebook.languages.faults import Fault, LanguageError
-from rulebook.languages.select import MAX_RESULTS, SelectField, SelectLimit, read_select
+from rulebook.languages.select import SelectField, SelectLimit, read_select
+from rulebook.languages.select_find import MAX_RESULTS
 from rulebook.languages.types import (
     ANYTHING,
     MISSING,

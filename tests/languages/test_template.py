@@ -13,8 +13,6 @@ from pydantic import BaseModel, ValidationError
 from rulebook.codes import CODES
 from rulebook.languages.faults import Fault, LanguageError
 from rulebook.languages.template import (
-    MAX_ITEMS,
-    MAX_OUTPUT_CHARACTERS,
     MissingInTemplate,
     TemplateError,
     TemplateField,
@@ -23,6 +21,8 @@ from rulebook.languages.template import (
     looks_like_template,
     read_template,
 )
+from rulebook.languages.template_filters import MAX_OUTPUT_CHARACTERS
+from rulebook.languages.template_jinja import MAX_ITEMS
 from rulebook.languages.types import ANYTHING, MISSING, NUMBER, TEXT, YES_NO, ListOf, MapOf, RecordOf, Scope
 
 DATA: dict[str, object] = {

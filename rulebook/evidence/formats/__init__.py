@@ -85,6 +85,9 @@ def _unknown(sample: Sample, path: str) -> str:
         titles = "; ".join(f"{fmt.title} (`{fmt.name}`)" for fmt in formats)
         seen = f"`{path}` is {sample.description}: {other}"
         return f"{seen}, and that cannot be read as a session. What can be: {titles}"
-    near = [fmt for fmt in formats if sample.kind in fmt.kinds] or formats
+    near = [fmt for fmt in formats if sample.kind in fmt.kinds]
+    if not near:
+        names = listed(fmt.name for fmt in formats)
+        return f"`{path}` is {sample.description}, and no session is. What can be read: {names}"
     nearest = "; ".join(f"{fmt.title} (`{fmt.name}`) is {fmt.expects}" for fmt in near)
     return f"`{path}` is {sample.description}, and no session format fits. Nearest: {nearest}"

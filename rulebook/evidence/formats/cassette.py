@@ -1,7 +1,8 @@
 """Recorded requests and responses (VCR cassettes) of Chat Completions, stitched into conversations."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from rulebook.evidence.formats.chat_messages import (
     calls_of,
@@ -16,8 +17,7 @@ from rulebook.evidence.session_files.values import count, mapping, parsed, seque
 from rulebook.evidence.transcript import Message, SideEvent, Thread, Transcript
 
 
-@dataclass(slots=True)
-class Exchange:
+class Exchange(Struct):
     """One recorded request. `messages` is None when it is no Chat Completions request.
 
     `seen` then says what it is.

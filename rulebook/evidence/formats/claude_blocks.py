@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from rulebook.evidence.session_files.values import amount, count, joined, mapping, sequence, word, written
 from rulebook.evidence.transcript import ToolCall, ToolResult, Usage
@@ -22,15 +23,13 @@ _INJECTED = (
     INTERRUPTED,
 )
 _NOT_RUN = (
-    "<tool_use_error>",
     "The user doesn't want to proceed with this tool use",
     "The user doesn't want to take this action right now",
 )
 _EXIT_CODE = re.compile(r"(?:Error: )?Exit code (\d{1,3})\b")
 
 
-@dataclass(slots=True)
-class Parts:
+class Parts(Struct):
     """Content sorted: `texts` without the reminders that the harness put between them, which are `reminders`.
 
     `known` is false when the content is none of the shapes that are known.

@@ -150,7 +150,7 @@ def _cost(reading: Reading) -> Cost:
 
 FORMAT = Format(
     name="claude_code",
-    title="a Claude Code session file",
+    title="a Claude Code session",
     expects="lines of JSON, or one JSON list, of `type: user` and `type: assistant` records with a `message`",
     kinds=frozenset(("lines", "list", "object")),
     carries=frozenset(("messages", "tool_calls", "results", "end", "usage", "cost", "time", "events", "subagents")),

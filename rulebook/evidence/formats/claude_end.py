@@ -1,7 +1,8 @@
 """How a Claude Code session ended: the closed list of reasons, from its last records."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rulebook.evidence.formats.claude_blocks import INTERRUPTED
 from rulebook.evidence.session_files.values import word
@@ -20,8 +21,7 @@ _RESULTS: dict[str, EndReason] = {
 }
 
 
-@dataclass(slots=True)
-class Closing:
+class Closing(Struct):
     """What the reading noted on the way.
 
     `stop` is the last stop reason that the main thread states, `trouble` the API's last that no message

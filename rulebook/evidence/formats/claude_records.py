@@ -1,7 +1,8 @@
 """The records of a Claude Code session, taken one by one in the order of the file."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from rulebook.evidence.formats.claude_blocks import (
     Parts,
@@ -26,8 +27,7 @@ _ENVELOPE = frozenset(
 _SYSTEM_EVENTS = {"compact_boundary": "compaction", "api_error": "api_error", "api_refusal": "refusal"}
 
 
-@dataclass(slots=True)
-class Reading:
+class Reading(Struct):
     """What has been read so far.
 
     `spent` holds one usage for each API reply, `agents` the sub-agents that results name.

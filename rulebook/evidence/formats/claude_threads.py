@@ -2,14 +2,14 @@
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from rulebook.evidence.session_files.values import word
 from rulebook.evidence.transcript import Message, Thread
 
 
-@dataclass(slots=True)
-class Conversation:
+class Conversation(Struct):
     """One thread while it is read.
 
     `uuids` names the record that each message came from, `replies` the assistant message of each API reply,
@@ -26,8 +26,7 @@ class Conversation:
         self.uuids.append(uuid)
 
 
-@dataclass(slots=True)
-class Threads:
+class Threads(Struct):
     """Every thread of the session, and the tree of all records by their `uuid` and `parentUuid`."""
 
     main: Conversation = field(default_factory=Conversation)

@@ -178,7 +178,7 @@ def _refused(message: Mapping[str, object]) -> End | None:
 
 FORMAT = Format(
     name="openai_chat",
-    title="an OpenAI chat message list",
+    title="a list of OpenAI chat messages",
     expects="messages with a `role`, `messages: […]`, or recorded Chat Completions (`interactions:`)",
     kinds=frozenset(("object", "list", "lines", "yaml")),
     carries=frozenset(("messages", "tool_calls", "results", "end", "usage", "time", "events")),

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from rulebook.evidence.session_files.values import mapping, sequence
 from rulebook.spelling import listed
@@ -17,8 +18,7 @@ _SPACE = " \t\r\n"
 Kind = Literal["empty", "archive", "object", "list", "lines", "yaml", "text"]
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """What the head of a file looks like.
 
     `value` is the one JSON value that it starts, without what was cut off; `records` the JSON objects of `lines`.

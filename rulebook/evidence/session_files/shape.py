@@ -3,8 +3,9 @@
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from rulebook.errors import UnknownFormat
 from rulebook.evidence.record import Fact
@@ -19,8 +20,7 @@ Fit = Literal[0, 1, 2]
 """How surely a sample is of a format: 0 not at all, 1 it has the shape, 2 it says so itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct, frozen=True):
     """One foreign format: `title` reads after "is", and `expects` says what its files look like.
 
     `carries` holds the facts that its files can tell; `kinds` the kinds of sample that it comes in.
@@ -35,8 +35,7 @@ class Format:
     read: Callable[["SessionFile"], Transcript]
 
 
-@dataclass(slots=True)
-class SessionFile:
+class SessionFile(Struct):
     """A session file being read.
 
     `sha256` is that of the bytes that were read, and complete after the reading.
