@@ -3,6 +3,7 @@
 A number is never used again. A code's page is `linting/<name>.md`, its cases `tests/linting/<name>.yaml`.
 """
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 Severity = Literal["error", "warning", "info"]
@@ -29,7 +30,7 @@ CODES: dict[str, Code] = {
     "RB109": Code("unclosed-bracket", "error", "The `{bracket}` opened here is never closed, or text follows the closing one."),
     "RB110": Code("duplicate-key", "error", "`{key}` is written twice here (first on line {line}). Only one can count; keep one."),
     "RB111": Code("text-cut-by-hash", "warning", "Everything after ` #` is a comment, so this value is just `{value}`. Quote it if the `#` belongs to the text."),
-    "RB112": Code("two-readings", "warning", "We read `{value}` as {ours}; many other tools read it as {theirs}. Quote it if you mean the text, or write {plain}."),
+    "RB112": Code("two-readings", "warning", "We read `{value}` as {ours}; many other tools read it as {theirs}. {advice}"),
     "RB113": Code("digits-lost", "warning", "`{value}` is a number, so it becomes `{number}`. Quote it to keep it exactly as written."),
     "RB114": Code("bare-braces", "error", "`{{{{ … }}}}` must be inside quotes, otherwise YAML reads it as a mapping."),
     "RB115": Code("anchor-or-merge", "error", "`{sign}` isn't part of the rule language. Name the rule once under `checks:` and use its name instead."),
@@ -44,14 +45,14 @@ CODES: dict[str, Code] = {
     "RB124": Code("yaml-syntax", "error", "{sentence}"),
     "RB125": Code("control-character", "warning", "Double quotes turned `\\{char}` into a control character. Use single quotes for patterns: `{quoted}`."),
     "RB126": Code("pattern-ends-in-newline", "warning", "This pattern ends in a line break, so it only matches where one follows. Write `|-` in place of `|`."),
-    "RB127": Code("list-for-pattern", "error", "`[{inside}]` without quotes is a list, not a pattern. Write `'[{inside}]'`."),
+    "RB127": Code("list-for-pattern", "error", "`{list}` is a list, not a pattern. Write `{pattern}`."),
     # RB2xx: the shape
     "RB201": Code("unknown-key", "error", "I don't know `{key}` in {thing}.{guess}"),
     "RB202": Code("missing-key", "error", "{thing} needs `{key}`: {purpose}"),
-    "RB203": Code("wrong-type", "error", "`{key}` must be {wanted}; this is {found}."),
+    "RB203": Code("wrong-type", "error", "`{key}` must be {wanted}; this is {found}.{hint}"),
     "RB204": Code("not-a-choice", "error", "`{value}` isn't one of the choices for `{key}`: {choices}.{guess}"),
     "RB205": Code("out-of-range", "error", "`{key}` must be {wanted}; this is {value}."),
-    "RB206": Code("not-a-list", "error", "`{key}` takes a list, even for one entry. Write `[{value}]`."),
+    "RB206": Code("not-a-list", "error", "`{key}` takes a list, even for one entry. Write `{list}`."),
     "RB207": Code("empty-list", "error", "`{key}` needs at least one entry."),
     "RB208": Code("two-kinds", "error", "A rule is exactly one kind; this has {kinds}. Join them with `all:` or `any:`."),
     "RB209": Code("no-kind", "error", "This rule doesn't say what to check.{guess}"),
@@ -99,6 +100,7 @@ CODES: dict[str, Code] = {
     "RB423": Code("anchor-surprise", "warning", "`{anchor}` looks at the whole text, not at each line. Add `flags: [m]` if you mean lines."),
     "RB424": Code("engine-only-pattern", "error", "`{part}` doesn't exist in the re2 engine. Use `engine: python`, or rewrite it."),
     "RB425": Code("template-out-of-place", "error", "`{key}` isn't a template, so `{part}` would be taken literally. Templates are read in {where}."),
+    "RB426": Code("slashes-in-pattern", "warning", "Slashes are part of the pattern here. Write {instead}."),
     # RB5xx: checks and combinators
     "RB501": Code("command-as-text", "error", "A command is a list of words, not one line: `{example}`."),
     "RB502": Code("shell-signs", "warning", "`{sign}` isn't understood without a shell; it is passed on as plain text."),
@@ -129,6 +131,11 @@ CODES: dict[str, Code] = {
     "RB806": Code("contradiction", "error", "`{value}` is both required and forbidden."),
     "RB807": Code("cost-without-currency", "error", "`{key}` needs {needs}."),
 }  # fmt: skip
+
+
+def message_of(code: str, words: Mapping[str, object]) -> str:
+    """The sentence of `code` with its blanks filled from `words`; `guess` and `hint` may be missing there."""
+    return CODES[code].message.format(**{"guess": "", "hint": "", **words})
 
 
 def code_named(word: str) -> str | None:

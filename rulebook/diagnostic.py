@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rulebook.codes import CODES, Severity
+from rulebook.codes import CODES, Severity, message_of
 from rulebook.place import Path, Span
 
 
@@ -75,13 +75,15 @@ def problem(
     **words: object,
 ) -> Diagnostic:
     """A diagnostic with `code`'s own sentence, its blanks filled from `words` (a missing blank is a fault of ours)."""
-    return Diagnostic(code, CODES[code].message.format(**words), file, span, path, help, fix, related)
+    return Diagnostic(code, message_of(code, words), file, span, path, help, fix, related)
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Diagnostics sorted by their place in the file, each said once."""
+    """Diagnostics sorted by their place in the file, each said once; a doubt that an error covers is left out."""
     kept = {(d.code, d.span, d.message): d for d in diagnostics}
-    return tuple(sorted(kept.values(), key=lambda d: (d.span.start if d.span else -1, d.code)))
+    found = sorted(kept.values(), key=lambda d: (_start(d), d.code))
+    doubts = not _DOUBTS.isdisjoint(d.code for d in found)
+    return tuple(_without_covered_doubts(found) if doubts else found)
 
 
 def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
@@ -92,3 +94,23 @@ def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
 def moved(diagnostic: Diagnostic, file: str) -> Diagnostic:
     """The same diagnostic under another file name."""
     return replace(diagnostic, file=file)
+
+
+_DOUBTS = frozenset(("RB112", "RB113", "RB118"))
+"""What the reader of a file says of a value before anyone knows what is wanted at its place."""
+
+
+def _without_covered_doubts(found: list[Diagnostic]) -> list[Diagnostic]:
+    covered: set[int] = set()
+    reach: dict[str, int] = {}  # how far the errors reach that begin before here, by file
+    for each in sorted(found, key=lambda d: (_start(d), d.code in _DOUBTS)):
+        end = each.span.end if each.span else -1
+        if each.code in _DOUBTS and end <= reach.get(each.file, -1):
+            covered.add(id(each))
+        elif each.severity == "error":
+            reach[each.file] = max(end, reach.get(each.file, -1))
+    return [each for each in found if id(each) not in covered]
+
+
+def _start(diagnostic: Diagnostic) -> int:
+    return diagnostic.span.start if diagnostic.span else -1

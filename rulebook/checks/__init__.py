@@ -4,10 +4,10 @@ A kind is a subclass of `Check`, registered under its key. Adding one touches th
 `checks/<kind>.py`, `checks/<kind>.md` and `tests/checks/<kind>.yaml`.
 """
 
+import os
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import ClassVar, Protocol
 
 from pydantic import BaseModel, ConfigDict
@@ -106,7 +106,8 @@ class Check(BaseModel):
 @cache
 def kind_names() -> frozenset[str]:
     """The keys of the kinds that ship with Rulebook, without importing one: they are the names of the modules."""
-    return frozenset(found.name for found in iter_modules(__path__))
+    names = (name.removesuffix(".py") for name in os.listdir(__path__[0]) if name.endswith(".py"))
+    return frozenset(names) - {"__init__"}
 
 
 @cache
@@ -133,7 +134,10 @@ def kind_named(key: str) -> type[Check] | None:
 
     Only that kind's module is imported: a file that uses three kinds does not pay for thirty.
     """
-    if key in kind_names():
-        import_module(f"{__name__}.{key}")
-        return _KINDS[key]
-    return foreign_kinds().get(key)
+    return _own(key) if key in kind_names() else foreign_kinds().get(key)
+
+
+@cache
+def _own(key: str) -> type[Check]:
+    import_module(f"{__name__}.{key}")
+    return _KINDS[key]

@@ -1,47 +1,13 @@
 """`end_reason`: how the session ended."""
 
-from typing import Literal
-
 from pydantic import Field
 
 from rulebook.checks import Check
 from rulebook.errors import Missing
 from rulebook.evidence.bundle import Evidence
+from rulebook.evidence.ends import OTHER_ENDS, OWN_ENDS, EndWord
 from rulebook.outcome import Outcome, binary
 from rulebook.ports import Ports
-
-Reason = Literal[
-    "finished",
-    "turn_limit",
-    "budget_reached",
-    "time_limit",
-    "context_limit",
-    "truncated_output",
-    "refused_by_model",
-    "canceled_by_user",
-    "format_error",
-    "forfeit",
-    "errored",
-    "rate_limited",
-    "handed_over",
-    "no_progress",
-    "empty_response",
-]
-
-_NOT_THE_STUDENTS = ("canceled_by_user", "errored", "rate_limited", "handed_over")
-_THE_STUDENTS = (
-    "finished",
-    "turn_limit",
-    "budget_reached",
-    "time_limit",
-    "context_limit",
-    "truncated_output",
-    "refused_by_model",
-    "format_error",
-    "forfeit",
-    "no_progress",
-    "empty_response",
-)
 
 
 class EndReason(Check, kind="end_reason"):
@@ -53,7 +19,7 @@ class EndReason(Check, kind="end_reason"):
     short = "reason"
     in_expect = True
 
-    reason: Reason = Field(description="How the session must have ended, such as `finished`.")
+    reason: EndWord = Field(description="How the session must have ended, such as `finished`.")
 
     def sentence(self) -> str:
         """What it asks for."""
@@ -68,8 +34,8 @@ class EndReason(Check, kind="end_reason"):
         actual, detail = record.end.end.reason, record.end.end.detail
         if actual == self.reason:
             return binary(True, expected=self.reason, actual=actual, seen=(record.end.seen,))
-        if actual in _NOT_THE_STUDENTS:
+        if actual in OTHER_ENDS:
             raise Missing("harness", f"the session ended with `{actual}`" + (f": {detail}" if detail else ""))
-        if actual not in _THE_STUDENTS:
+        if actual not in OWN_ENDS:
             raise Missing(self.owner(), "it is not known how the session ended" + (f": {detail}" if detail else ""))
         return binary(False, detail, expected=self.reason, actual=actual, seen=(record.end.seen,))

@@ -1,26 +1,7 @@
 """The payloads of the log's events as types, for expressions over `data`. Source: the chock log's 27 kinds."""
 
+from rulebook.evidence.ends import END_REASONS
 from rulebook.languages.types import ANYTHING, NUMBER, TEXT, YES_NO, ListOf, MapOf, RecordOf, Scalar, Type, optional
-
-END_REASONS: tuple[str, ...] = (
-    "finished",
-    "turn_limit",
-    "budget_reached",
-    "time_limit",
-    "context_limit",
-    "truncated_output",
-    "refused_by_model",
-    "canceled_by_user",
-    "format_error",
-    "forfeit",
-    "errored",
-    "rate_limited",
-    "handed_over",
-    "no_progress",
-    "empty_response",
-    "unknown",
-)
-"""How a session can end, in the log's words."""
 
 DECISIONS: tuple[str, ...] = (
     "allowed_by_policy",

@@ -19,7 +19,7 @@ from rulebook.evidence.sources import (
     TestOutput,
     ToolText,
 )
-from rulebook.languages.faults import Fault, LanguageError, refused
+from rulebook.languages.faults import Fault, LanguageError, Shown, refused
 from rulebook.languages.fields import read_repository_path, read_size
 from rulebook.languages.select import read_select
 from rulebook.languages.template import read_template
@@ -77,7 +77,7 @@ def _transcript(raw: _Raw) -> Source:
         raise LanguageError(*faults)
     roles = options.get("roles", list(_ROLES))
     if not isinstance(roles, list):
-        raise LanguageError(Fault("RB206", {"key": "roles", "value": roles}, path=("transcript", "roles")))
+        raise LanguageError(Fault("RB206", {"key": "roles", "list": Shown([roles])}, path=("transcript", "roles")))
     if not roles:
         raise LanguageError(Fault("RB207", {"key": "roles"}, path=("transcript", "roles")))
     for position, role in enumerate(roles):

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from rulebook.evidence.event_types import DECISIONS, END_REASONS, EVENT_NAMES, payload_type
+from rulebook.evidence.ends import END_REASONS
+from rulebook.evidence.event_types import DECISIONS, EVENT_NAMES, payload_type
 from rulebook.languages.types import (
     ANYTHING,
     TEXT,

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from rulebook.checks.tests import Tests
 from rulebook.diagnostic import Diagnostic, has_errors, in_order
 from rulebook.evidence.document import wants_of_names
 from rulebook.evidence.record import Wants
@@ -59,12 +58,6 @@ class Program(Struct, frozen=True):
     def wants(self) -> Wants:
         """What its rules ask of a session beyond counts."""
         return _wants(self.items)
-
-    @property
-    def tests(self) -> tuple[Tests, ...]:
-        """The declared tests, in the file's order."""
-        bodies = [test.rule.body for test in self.spec.tests]
-        return tuple(body.check for body in bodies if isinstance(body, OfCheck) and isinstance(body.check, Tests))
 
 
 class Loaded(Struct, frozen=True):

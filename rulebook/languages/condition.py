@@ -56,7 +56,7 @@ def read_condition(text: str) -> Condition:
     """Parse a condition. Raises LanguageError with RB311, or RB706 for one that is too long or too deep."""
     if len(text) > MAX_CHARACTERS:
         raise LanguageError(_too_much(len(text), "characters", MAX_CHARACTERS))
-    tokens = [_Token(found.lastgroup or "", found[0], found.start()) for found in _PIECE.finditer(text)]
+    tokens = [_Token(found.lastgroup or "", found[0], found.start()) for found in re.finditer(_PIECE, text)]
     if len(tokens) > MAX_PARTS:
         raise LanguageError(_too_much(len(tokens), "parts", MAX_PARTS))
     _refuse_foreign(text, tokens)
@@ -166,16 +166,13 @@ _FOREIGN = {
 }
 _FOREIGN |= {"Not": "not", ",": "and", "+": "and"}
 _NAME = r"[^\W\d]\w*(?:[.-]\w+)*"
-_PIECE = re.compile(
-    rf"""
+_PIECE = rf"""(?x)
     (?P<pattern>(?:{_NAME}\.?)?\*[\w.*]*)
   | (?P<name>{_NAME})
   | (?P<number>[0-9]{{1,9}}\b)
   | (?P<sign>&&|\|\||[~&|!()])
   | (?P<odd>\S)
-    """,
-    re.VERBOSE,
-)
+    """
 
 
 def _refuse_foreign(text: str, tokens: Sequence[_Token]) -> None:

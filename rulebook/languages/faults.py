@@ -8,10 +8,17 @@ from pydantic_core import PydanticCustomError
 from rulebook.place import Path
 
 
+class Shown(Struct, frozen=True):
+    """Plain data that a message shows as the file's own language writes it; with `key`, as the value of that key."""
+
+    data: object
+    key: str = ""
+
+
 class Fault(Struct, frozen=True):
     """One problem within a text value.
 
-    `code` and `words` fill a sentence of `rulebook.codes`; `start` and `end` count characters of the value
+    `code` and `words` fill a sentence of `rulebook.codes`, the latter with `Shown` among them; `start` and `end` count characters of the value
     (`end` None: to its end). `mended` is the whole value as it should be, `safe` whether it means the same.
     `path` leads from the value that was read to the text in which the problem stands; empty: it is that value itself.
     """

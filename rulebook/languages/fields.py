@@ -1,14 +1,13 @@
 """Amounts, paths and commands as authors write them, for the fields of rule files."""
 
 import re
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from rulebook.languages.faults import Fault, LanguageError, refused
+from rulebook.languages.faults import Fault, LanguageError, Shown, refused
 from rulebook.languages.template import TemplateField
 from rulebook.languages.values import Sha256
 
@@ -18,9 +17,9 @@ Value = TypeVar("Value")
 
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _BYTES = {"B": 1, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
-_AMOUNT = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?) ?(?P<unit>[A-Za-z]*)")
-_SHELL_SIGN = re.compile(r"&&|\|\|?|;|&|[0-9]?>>?(?:&[0-9])?|<<?")
-_SHELL_PART = re.compile(r"\$(?=[({A-Za-z_])|`|(?<![\w.])\*")
+_AMOUNT = r"(?P<number>[0-9]+(?:\.[0-9]+)?) ?(?P<unit>[A-Za-z]*)"
+_SHELL_SIGN = r"&&|\|\|?|;|&|[0-9]?>>?(?:&[0-9])?|<<?"
+_SHELL_PART = r"\$(?=[({A-Za-z_])|`|(?<![\w.])\*"
 
 
 def read_duration(text: str) -> float:
@@ -69,13 +68,13 @@ def shell_signs(argv: Sequence[str]) -> Iterator[tuple[int, str]]:
     for index, word in enumerate(argv):
         if index > 0 and re.fullmatch(r"-[a-z]*c", argv[index - 1]):
             return
-        found = _SHELL_SIGN.fullmatch(word) or _SHELL_PART.search(word)
+        found = re.fullmatch(_SHELL_SIGN, word) or re.search(_SHELL_PART, word)
         if found is not None:
             yield index, found.group()
 
 
 def _amount(text: str) -> tuple[float | None, str]:
-    found = _AMOUNT.fullmatch(text)
+    found = re.fullmatch(_AMOUNT, text)
     return (None, "") if found is None else (float(found["number"]), found["unit"])
 
 
@@ -129,16 +128,13 @@ def _a_list(value: object) -> object:
     """Refuse a command in one line, with the list that it would be."""
     if not isinstance(value, str):
         return value
+    import shlex  # only a command in one line pays for it
+
     try:
         words = shlex.split(value)
     except ValueError:
         words = value.split()
-    example = f"[{', '.join(map(_written, words)) or 'program'}]"
-    raise refused(LanguageError(Fault("RB501", {"example": example})))
-
-
-def _written(word: str) -> str:
-    return word if re.fullmatch(r"[A-Za-z_./+-][\w./+=-]*", word) else "'" + word.replace("'", "''") + "'"
+    raise refused(LanguageError(Fault("RB501", {"example": Shown(words or ["program"])})))
 
 
 def _program_named(argv: tuple[str, ...]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from pydantic import PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from rulebook.languages.faults import Fault, LanguageError, refused
+from rulebook.languages.faults import Fault, LanguageError, Shown, refused
 from rulebook.languages.types import Scope
 
 Engine = Literal["python", "re2"]
@@ -99,10 +99,14 @@ def pattern_from(value: object, flags: str = "", engine: Engine = "python") -> P
             except LanguageError as error:
                 raise refused(error) from error
         case [str() as inside] if re.fullmatch(r"[\w^-]+", inside):
-            fault = Fault("RB127", {"inside": inside}, mended=f"[{inside}]")
-            raise refused(LanguageError(fault))
+            raise refused(LanguageError(list_for_pattern(inside)))
         case _:
             raise PydanticCustomError("rulebook_wrong_type", "not text", {"wanted": "text (a pattern)"})
+
+
+def list_for_pattern(inside: str) -> Fault:
+    """RB127: a list of the one text `inside` stands where a pattern is wanted."""
+    return Fault("RB127", {"list": Shown([inside]), "pattern": Shown(f"[{inside}]"), "text": Shown(inside)})
 
 
 PatternField = Annotated[

@@ -11,9 +11,7 @@ from rulebook.languages.faults import Fault, LanguageError, refused
 
 Entry = TypeVar("Entry")
 
-_HOST = re.compile(
-    r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*|[0-9a-f:]*:[0-9a-f:]*:[0-9a-f.:]*"
-)
+_HOST = r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*|[0-9a-f:]*:[0-9a-f:]*:[0-9a-f.:]*"
 
 
 def read_digest(text: str) -> str:
@@ -34,12 +32,12 @@ def read_digest(text: str) -> str:
 def read_host(text: str) -> str:
     """A host name in small letters, without scheme, port, path or final dot. Raises LanguageError: RB214."""
     name = text.lower().removesuffix(".")
-    if _HOST.fullmatch(name):
+    if re.fullmatch(_HOST, name):
         return name
     words = {"value": text, "what": "a host name", "example": "`example.com`"}
     bare = re.sub(r"^[a-z][a-z0-9+.-]*://", "", name).split("/", 1)[0].removeprefix("*.")
     bare = re.sub(r":\d+$", "", bare)
-    mended = bare if bare != name and _HOST.fullmatch(bare) else None
+    mended = bare if bare != name and re.fullmatch(_HOST, bare) else None
     raise LanguageError(
         Fault(
             "RB214",

@@ -3,9 +3,9 @@
 A module is named like its code's name and offers `look(loaded, files)`, which notes problems on its readers.
 """
 
+import os
 from functools import cache
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import Protocol, cast
 
 from rulebook.diagnostic import Diagnostic, in_order
@@ -24,8 +24,8 @@ class LintRule(Protocol):
 @cache
 def lint_rules() -> tuple[LintRule, ...]:
     """Every rule, in the order of the modules' names."""
-    names = sorted(found.name for found in iter_modules(__path__))
-    return tuple(cast(LintRule, import_module(f"{__name__}.{name}")) for name in names)
+    names = {name.removesuffix(".py") for name in os.listdir(__path__[0]) if name.endswith(".py")} - {"__init__"}
+    return tuple(cast(LintRule, import_module(f"{__name__}.{name}")) for name in sorted(names))
 
 
 def look_over(loaded: Loaded, files: Files) -> tuple[Diagnostic, ...]:

@@ -1,10 +1,10 @@
 """RB502: signs of a shell in a command that no shell reads."""
 
-from rulebook.checks.command import Command
-from rulebook.checks.tests import Tests
+from rulebook.checks import Check
 from rulebook.expression.nodes import Leaf, Node, parts_of
 from rulebook.expression.program import Loaded, Program
 from rulebook.languages.fields import shell_signs
+from rulebook.languages.template import Template
 from rulebook.place import Path
 from rulebook.ports import Files
 from rulebook.spec.reader import Reader
@@ -19,12 +19,17 @@ def look(loaded: Loaded, files: Files) -> None:  # noqa: ARG001
 
 
 def _walk(loaded: Loaded, node: Node) -> None:
-    if isinstance(node, Leaf) and isinstance(node.check, Command | Tests):
+    if isinstance(node, Leaf):
         reader = loaded.readers[node.common.file]
-        for index, sign in shell_signs([word.text for word in node.check.argv]):
+        for index, sign in shell_signs([word.text for word in _argv(node.check)]):
             reader.add("RB502", _word(reader, node.common.path, node.common.kind, index), sign=sign)
     for part in parts_of(node):
         _walk(loaded, part)
+
+
+def _argv(check: Check) -> tuple[Template, ...]:
+    """The command of a kind that runs one. Whether a kind does is asked of its key, lest both be imported for it."""
+    return getattr(check, "argv", ()) if check.kind in ("command", "tests") else ()
 
 
 def _word(reader: Reader, rule: Path, kind: str, index: int) -> Path:

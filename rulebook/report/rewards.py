@@ -8,17 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from rulebook.evidence.ends import OWN_ENDS
 from rulebook.outcome import CATEGORIES, Category
 from rulebook.report.findings import Finding
 from rulebook.report.judged import Judged
-
-OWN_ENDS = frozenset(
-    (
-        "finished", "turn_limit", "budget_reached", "time_limit", "context_limit", "truncated_output",
-        "refused_by_model", "format_error", "forfeit", "no_progress", "empty_response",
-    )
-)  # fmt: skip
-"""Ends that the model or a limit of the task brought about. After any other, known or not, reward is null."""
 
 REFUSED, AUDIT_GAP = 3, 9
 

@@ -22,7 +22,7 @@ from rulebook.session.floor import floor_of
 from rulebook.session.implied import BaseCommit, began_at, session_ended
 from rulebook.session.opening import Opened, open_session
 from rulebook.session.resulting import resulting_repository
-from rulebook.session.testing import left_out, test_runs
+from rulebook.session.testing import left_out, test_runs, tests_of
 from rulebook.spec.params import param_values
 
 
@@ -63,8 +63,9 @@ def check_session(
     head, folder = program.spec.head, folder_of(spec_path)
     fixture = None if head.fixture is None else os.path.join(folder, head.fixture)
     with resulting_repository(project, opened.record, fixture, head.base_commit, store_folder(), ports) as resulting:
-        runs = test_runs(program.tests, resulting.repository, resulting.reason, values, ports)
-        runs = left_out(program.tests) if skip_tests else runs
+        tests = tests_of(program)
+        runs = test_runs(tests, resulting.repository, resulting.reason, values, ports)
+        runs = left_out(tests) if skip_tests else runs
         evidence = Evidence(opened.record, resulting.repository, resulting.reason, runs, values)
         asked = fixture is not None or head.base_commit is not None
         judged = judge(

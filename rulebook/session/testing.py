@@ -7,9 +7,17 @@ from rulebook.errors import EvidenceError, Missing
 from rulebook.evidence.bundle import TestRuns
 from rulebook.evidence.repository import Repository
 from rulebook.evidence.trial import run_over
+from rulebook.expression.program import Program
 from rulebook.languages.template import TemplateError
 from rulebook.languages.types import MissingValue
 from rulebook.ports import Completed, Ports
+from rulebook.spec.rules import OfCheck
+
+
+def tests_of(program: Program) -> tuple[Tests, ...]:
+    """The declared tests, in the file's order."""
+    bodies = [test.rule.body for test in program.spec.tests]
+    return tuple(body.check for body in bodies if isinstance(body, OfCheck) and isinstance(body.check, Tests))
 
 
 def test_runs(

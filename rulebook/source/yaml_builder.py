@@ -7,6 +7,7 @@ from rulebook.place import Path
 from rulebook.source import limits
 from rulebook.source.located import Style
 from rulebook.source.places import Lines
+
 from rulebook.source.yaml_notes import Notes
 from rulebook.source.yaml_quoting import quoted, sign_at
 from rulebook.source.yaml_scalars import TooManyDigits, plain_value
@@ -98,6 +99,11 @@ class Builder:
             self.notes.tabs(self.values[path] for path, style in self.styles.items() if style != "other")
 
     @property
+    def plain_before(self) -> int | None:
+        """Where the plain value starts that was read last in the innermost `{…}`; None when there is none."""
+        return self._plain_value_of(self._open[-1]) if self.in_flow else None
+
+    @property
     def in_flow(self) -> bool:
         """Whether the place reached lies inside `[…]` or `{…}`."""
         return bool(self._open) and self._open[-1].flow
@@ -127,7 +133,7 @@ class Builder:
             self.values[path] = (start, end)
             self.styles[path] = style if isinstance(meaning, str) else "other"
             if start == end and place is not None and isinstance(place.items, dict):
-                self.notes.empty(place.key, path, place.key_offsets, end)
+                self._no_value(place, path, end)
             elif plain:
                 self.notes.plain(value, meaning, path, start, end)
             elif style == "double":
@@ -192,13 +198,33 @@ class Builder:
             place.skips = True
             return
         elif style == "plain" and not isinstance(meaning := plain_value(value), str):
-            self._not_text(meaning, start, end)
+            if self._has_colon(end):
+                self._not_text(meaning, start, end)
+        elif ":" in value and style == "plain" and _is_glued(value):
+            self.notes.no_colon(value, path, (start, end), None)
         elif len(value) > limits.MAX_KEY_CHARACTERS:
             self.diagnostics.append(limits.long_key(self.file, self.lines.span(start, end), len(value)))
         if not place.hidden:
             place.keys[value] = (start, end)
             self.keys[path] = (start, end)
             self.notes.key(start, end, path)
+
+    def _no_value(self, place: _Open, path: Path, end: int) -> None:
+        if place.flow and not self._has_colon(place.key_offsets[1]):
+            self.notes.no_colon(place.key, path, place.key_offsets, self._plain_value_of(place))
+        else:
+            self.notes.empty(place.key, path, place.key_offsets, end)
+
+    def _has_colon(self, key_end: int) -> bool:
+        return self.text[key_end : self.lines.bounds(key_end)[1]].lstrip().startswith(":")
+
+    def _plain_value_of(self, place: _Open) -> int | None:
+        """Where the last plain value of a mapping starts, keys without a value passed over; None when there is none."""
+        for key in reversed(place.items) if isinstance(place.items, dict) else ():
+            start, end = self.values.get((*place.path, key), (0, 0))
+            if start < end:
+                return None if self.text[start] in "[{'\"" else start
+        return None
 
     def _put(self, place: _Open | None, value: object, end: int) -> None:
         if place is None:
@@ -269,3 +295,11 @@ class Builder:
 
     def _say(self, code: str, start: int, end: int, **words: Any) -> None:
         self.diagnostics.append(problem(code, self.file, self.lines.span(start, end), **words))
+
+
+def _is_glued(key: str) -> bool:
+    """Whether a list or mapping begins right behind a colon in what was read as a key: `a:{contains`."""
+    from rulebook.source.yaml_flow import glued  # only a mistake pays for it
+
+    parts = glued(key)
+    return parts is not None and parts[1][0] in "[{"

@@ -6,6 +6,7 @@ from rulebook.diagnostic import Edit
 from rulebook.source import limits
 from rulebook.source.look_alikes import first_look_alike, without_look_alikes, words_for
 from rulebook.source.yaml_builder import Builder
+from rulebook.source.yaml_flow import comment_that_closes, meant_end
 from rulebook.source.yaml_indent import missing_colon, tab_indent, uneven_indent
 from rulebook.source.yaml_mend import Mend, SyntaxFault, quoting, sentence
 from rulebook.source.yaml_quoting import item_around, quoted, value_of_line
@@ -28,6 +29,7 @@ def mend_for(builder: Builder, fault: SyntaxFault) -> Mend:
         _bad_escape,
         _unclosed_quote,
         _quote_closed_late,
+        _sign_in_value,
         _text_after_quote,
         _curly_quote,
         _text_after_group,
@@ -35,6 +37,7 @@ def mend_for(builder: Builder, fault: SyntaxFault) -> Mend:
         _block_header,
         _special_start,
         _colon_in_text,
+        _hash_in_group,
         _cut_by_hash,
         _unclosed_group,
         uneven_indent,
@@ -110,20 +113,24 @@ def _text_after_quote(builder: Builder, fault: SyntaxFault) -> Mend | None:
     follows = text[fault.position : fault.position + 1]
     if not follows.strip() or "\n" in text[start : fault.position] or text[end : fault.position].strip():
         return None
+    closed = _meant_end_of_quoted(builder, start, end)
+    if closed is not None:
+        mended = quoted(text[start + 1 : closed - 1])
+        advice = "Write it twice" if text[start] == "'" else "Put single quotes round the whole text"
+        said = f"The `{text[start]}` inside this text ends it early. {advice}: `{mended}`."
+        return sentence(said, fault.position, closed, (Edit(start, closed, mended),), mended)
     value_start, value_end = _value_around(builder, start)
-    whole = text[value_start:value_end]
-    mended = _one_quote_inside(whole) or quoted(whole)
+    mended = quoted(text[value_start:value_end])
     said = f"Text follows the closing quote. Put quotes round the whole value: `{mended}`."
-    if _one_quote_inside(whole):
-        said = f"The `{whole[0]}` inside this text ends it early. Write it twice: `{mended}`."
     return sentence(said, fault.position, value_end, (Edit(value_start, value_end, mended),), mended)
 
 
-def _one_quote_inside(whole: str) -> str | None:
-    """A text in single quotes with apostrophes inside (`'it's'`), written as it should be; else None."""
-    if len(whole) > 2 and whole[0] == whole[-1] == "'" and re.search(r"\w'\w", whole[1:-1]):
-        return quoted(whole[1:-1])
-    return None
+def _meant_end_of_quoted(builder: Builder, start: int, end: int) -> int | None:
+    """Where a text with its own quote inside (`'it's done'`), which ends at `end`, was meant to end; None: there."""
+    past = r"[ \t]*(?:[,\]}]|[ \t]#|$)" if builder.in_flow else r"[ \t]*(?:[ \t]#|$)"
+    line_end = builder.lines.bounds(start)[1]
+    found = re.compile(f"\\S{builder.text[start]}(?={past})").search(builder.text[:line_end], end)
+    return found.end() if found else None
 
 
 def _curly_quote(builder: Builder, fault: SyntaxFault) -> Mend | None:
@@ -211,6 +218,49 @@ def _colon_in_text(builder: Builder, fault: SyntaxFault) -> Mend | None:
     if start <= place < end and text[line_start:start].rstrip().endswith((":", "-")):
         return quoting("RB106", text, start, end, (place, place + 1))
     return None
+
+
+def _hash_in_group(builder: Builder, fault: SyntaxFault) -> Mend | None:
+    """`{contains: issue #12}`: a comment that swallows the bracket."""
+    if not fault.says("',' or ']'", "',' or '}'"):
+        return None
+    text, (start, end) = builder.text, builder.last
+    glues = fault.context < start and text[start] not in "'\"[{"
+    for line_of, past in ((start, end), (fault.context, fault.context)):
+        line_start, line_end = builder.lines.bounds(line_of)
+        line = text[line_start:line_end]
+        place = comment_that_closes(line, past - line_start) if past >= fault.context else None
+        if place is None:
+            continue
+        place += line_start
+        first = start if glues and past == end and not text[end:place].strip(" \t") else place
+        whole = meant_end(line, first - line_start)
+        if whole is not None:
+            mended = quoted(text[first : line_start + whole])
+            said = f"A ` #` starts a comment and hides the rest of the line. Put the text in quotes: `{mended}`."
+            return sentence(said, place, line_end, (Edit(first, line_start + whole, mended),), mended)
+    return None
+
+
+def _sign_in_value(builder: Builder, fault: SyntaxFault) -> Mend | None:
+    """`{expr: max(a, "b")}`: a plain value inside `{…}` that a comma or another sign ends too soon."""
+    start = builder.plain_before
+    if start is None or not fault.says("',' or '}'"):
+        return None
+    text, (line_start, line_end) = builder.text, builder.lines.bounds(start)
+    length = meant_end(text[line_start:line_end], start - line_start)
+    if length is None or not start < fault.position < line_start + length:
+        return None
+    end = line_start + length
+    sign = re.compile(r"[,{}\[\]]|:(?=\s)").search(text, start, end)
+    if sign is None:
+        return None
+    if sign.group() == ":":
+        return quoting("RB106", text, start, end, sign.span())
+    mended = quoted(text[start:end])
+    what = "comma" if sign.group() == "," else f"`{sign.group()}`"
+    said = f"A {what} ends a value inside `{{ }}`. Put the whole value in quotes: `{mended}`."
+    return sentence(said, start, end, (Edit(start, end, mended),), mended)
 
 
 def _unclosed_group(builder: Builder, fault: SyntaxFault) -> Mend | None:

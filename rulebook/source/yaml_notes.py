@@ -8,8 +8,9 @@ from rulebook.diagnostic import Diagnostic, Edit, Fix, problem
 from rulebook.place import Path
 from rulebook.source.look_alikes import first_look_alike, without_look_alikes, words_for
 from rulebook.source.places import Lines
+
 from rulebook.source.yaml_quoting import quoted
-from rulebook.source.yaml_scalars import MAX_DIGITS, TooManyDigits, digits_lost, two_readings
+from rulebook.source.yaml_scalars import MAX_DIGITS, TooManyDigits, TwoReadings, digits_lost, two_readings
 
 _CONTROL = re.compile("[\0\a\b\v\f\x1b]")
 _ESCAPE = r"(?s)\\(x..|u.{4}|U.{8}|[^xuU])"
@@ -31,6 +32,7 @@ class Notes:
         self.lines = lines
         self.diagnostics: list[Diagnostic] = []
         self._all_ascii = text.isascii()
+        self._said_to = 0
 
     def key(self, start: int, end: int, path: Path) -> None:
         """Say when a key holds a character that only looks like its letters or signs."""
@@ -46,6 +48,20 @@ class Notes:
         help_ = f"`#` starts a comment. If it belongs to the text, write `{quoted(rest)}`." if glued else ""
         self._say("RB118", start, key_end, path, help=help_, key=key)
 
+    def no_colon(self, key: str, path: Path, key_offsets: tuple[int, int], before: int | None) -> None:
+        """Say what a key with no colon behind it was meant as; `before` is where the plain value before it starts."""
+        from rulebook.source.yaml_flow import glued  # only a mistake pays for it
+
+        start, end = key_offsets
+        parts = glued(key)
+        if parts is not None:
+            place = start + len(parts[0])
+            mended = f"{parts[0]}: {parts[1]}"
+            said = f"A space is missing after the `:`. Write `{mended}`."
+            self._say("RB124", place, place + 1, path, (place + 1, place + 1, " "), line=mended, sentence=said)
+        elif start >= self._said_to and not (before is not None and self._cut_by_comma(before)):
+            self._say("RB118", start, end, path, key=key)
+
     def plain(self, word: str, meaning: object, path: Path, start: int, end: int) -> None:
         """Say what else a value without quotes could have been meant as."""
         if self.text.startswith(" #", end) and isinstance(meaning, str):
@@ -55,9 +71,7 @@ class Notes:
         if isinstance(meaning, TooManyDigits):
             self._too_many_digits(meaning, path, start, end)
         elif (seen := two_readings(word)) is not None:
-            edit = (start, end, seen.same)
-            words: dict[str, Any] = {"ours": seen.ours, "theirs": seen.theirs, "plain": f"`{seen.plain}`"}
-            self._say("RB112", start, end, path, edit, safe=True, value=word, **words)
+            self._two_readings(word, seen, path, start, end)
         elif (left := digits_lost(word, meaning)) is not None:
             self._say("RB113", start, end, path, (start, end, f"'{word}'"), value=word, number=left)
         if not self._all_ascii and isinstance(meaning, str):
@@ -99,6 +113,29 @@ class Notes:
             if not any(first < end <= past for first, past in inside):
                 spaces = found.group(1).expandtabs(2)
                 self._say("RB103", start, end, (), (start, end, spaces), safe=True)
+
+    def _two_readings(self, word: str, seen: TwoReadings, path: Path, start: int, end: int) -> None:
+        edit = None if seen.yes_or_no else (start, end, seen.same)
+        advice = f"Quote it if you mean the text, or write `{seen.plain}`."
+        if seen.yes_or_no:
+            meant = "yes" if seen.plain == "true" else "no"
+            advice = f"Write `{seen.plain}` if you mean {meant}, `{seen.same}` if you mean the text."
+        words: dict[str, Any] = {"ours": seen.ours, "theirs": seen.theirs, "advice": advice}
+        self._say("RB112", start, end, path, edit, safe=True, value=word, **words)
+
+    def _cut_by_comma(self, start: int) -> bool:
+        """Whether the value at `start` goes on behind the comma that ends it, which is then said."""
+        from rulebook.source.yaml_flow import meant_end  # as above
+
+        line_start, line_end = self.lines.bounds(start)
+        length = meant_end(self.text[line_start:line_end], start - line_start)
+        if length is None:
+            return False
+        self._said_to = end = line_start + length
+        mended = quoted(self.text[start:end])
+        said = f"A comma ends a value inside `{{ }}`. Put the whole value in quotes: `{mended}`."
+        self._say("RB124", start, end, (), (start, end, mended), sentence=said)
+        return True
 
     def _cut_by_hash(self, word: str, path: Path, start: int, end: int) -> None:
         line_start, line_end = self.lines.bounds(end)
@@ -163,9 +200,10 @@ class Notes:
         *,
         safe: bool = False,
         help: str = "",
+        line: str = "",
         **words: Any,
     ) -> None:
-        fix = None if edit is None else Fix(edit[2], (Edit(*edit),), safe)
+        fix = None if edit is None else Fix(line or edit[2], (Edit(*edit),), safe)
         span = self.lines.span(start, end)
         self.diagnostics.append(problem(code, self.file, span, path=path, help=help, fix=fix, **words))
 

@@ -27,7 +27,7 @@ def value_of_line(line: str) -> tuple[int, int]:
 
 
 def item_around(line: str, offset: int) -> tuple[int, int]:
-    """Where the part of a `[…]` or `{…}` that holds `offset` starts and ends, pairs of braces kept whole."""
+    """Where the value in a `[…]` or `{…}` that holds `offset` starts and ends, pairs of braces kept whole."""
     start, depth = 0, 0
     for place in range(min(offset, len(line)) - 1, -1, -1):
         depth += {"}": 1, "{": -1}.get(line[place], 0)
@@ -41,7 +41,9 @@ def item_around(line: str, offset: int) -> tuple[int, int]:
             end = place
             break
     body = line[start:end]
-    return start + len(body) - len(body.lstrip()), start + len(body.rstrip())
+    start, end = start + len(body) - len(body.lstrip()), start + len(body.rstrip())
+    key = re.compile(_KEY).match(line, start)
+    return (key.end() if key and key.end() <= min(offset, end) else start), end
 
 
 def sign_at(text: str, start: int, signs: str) -> tuple[int, str]:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 MAX_DIGITS = 18
 
-_NUMBER = re.compile(
+_NUMBER = (
     r"(?P<int>[-+]?[0-9]+)|(?P<octal>0o[0-7]+)|(?P<hex>0x[0-9a-fA-F]+)"
     r"|(?P<float>[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)"
     r"|(?P<inf>[-+]?\.(?:inf|Inf|INF))|(?P<nan>\.(?:nan|NaN|NAN))"
@@ -29,7 +29,9 @@ class TooManyDigits(Struct, frozen=True):
 def plain_value(word: str) -> object:
     """What a plain word means: yes or no, nothing, a number, TooManyDigits, or the word itself."""
     if word[:1] in _NUMBER_STARTS:
-        match = _NUMBER.fullmatch(word)
+        if len(word) <= MAX_DIGITS and word.isdigit() and word.isascii():
+            return int(word)
+        match = re.fullmatch(_NUMBER, word)
         return word if match is None else _number(word, match.lastgroup)
     return _WORDS.get(word, word)
 
@@ -53,13 +55,14 @@ def _number(word: str, kind: str | None) -> object:
 class TwoReadings(Struct, frozen=True):
     """How we read a word, how many other tools do, and the spelling that everybody reads as they do.
 
-    `same` is the spelling that everybody reads as we do.
+    `same` is the spelling that everybody reads as we do. `yes_or_no`: the others take the word for one of these.
     """
 
     ours: str
     theirs: str
     plain: str
     same: str
+    yes_or_no: bool = False
 
 
 _YES = ("yes", "Yes", "YES", "on", "On", "ON", "y", "Y", "True", "TRUE")
@@ -80,7 +83,7 @@ def two_readings(word: str) -> TwoReadings | None:
     """What YAML 1.1 tools make of a plain word that we read otherwise, or None where all agree."""
     if word in _ELSEWHERE:
         theirs, plain = _ELSEWHERE[word]
-        return TwoReadings("text", theirs, plain, f"'{word}'")
+        return TwoReadings("text", theirs, plain, f"'{word}'", plain != "null")
     if word[:1] not in _NUMBER_STARTS or len(word) > MAX_DIGITS + 8:
         return None
     if word.isdigit() and word[0] != "0":
@@ -95,6 +98,12 @@ def two_readings(word: str) -> TwoReadings | None:
         same = _exponent_for_all(word)
         return TwoReadings(f"the number {float(word):g}", "text", same, same)
     return None
+
+
+def yes_or_no(word: str) -> bool | None:
+    """What a word such as `yes` or `Off` means to many other tools; None when it is none of these."""
+    theirs = _ELSEWHERE.get(word, ("", ""))[1]
+    return None if theirs not in ("true", "false") else theirs == "true"
 
 
 def digits_lost(word: str, value: object) -> str | None:

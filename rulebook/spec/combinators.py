@@ -2,13 +2,11 @@
 
 import re
 from collections.abc import Callable
-from typing import Annotated, Literal
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from rulebook.languages.faults import LanguageError
-from rulebook.languages.formula import Formula, NumberFormula, read_formula
+from rulebook.languages.formula import Formula, read_formula
 from rulebook.place import Path
+from rulebook.spec.group_options import GroupOptions, Options, PartsOptions
 from rulebook.spec.reader import Reader
 from rulebook.spec.rules import (
     Aggregate,
@@ -29,97 +27,42 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 ReadRule = Callable[[Reader, Path], RuleSpec | None]
 
-Range = Annotated[
-    tuple[Annotated[float, Field(strict=True)], Annotated[float, Field(strict=True)]], Field(strict=False)
-]
-
-
-class Options(BaseModel):
-    """The options of a combinator beside the rules it holds."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
-
-
-class GroupOptions(Options):
-    """`all` and `any`."""
-
-    of: object = Field(description="The rules, in order.")
-    score: Aggregate = Field("decisive", description="The score: the deciding part's, or one over all parts.")
-    stop: Literal["first", "never"] | None = Field(None, description="Whether it stops at the first part that decides.")
-
-
-class PartsOptions(Options):
-    """`none`, `min`, `max` and `product`."""
-
-    of: object = Field(description="The rules, in order.")
-
-
-class CountOptions(Options):
-    """`at_least`."""
-
-    count: int = Field(ge=1, description="How many must pass.")
-    of: object = Field(description="The rules, in order.")
-
-
-class MeanOptions(Options):
-    """`weighted` and `mean`."""
-
-    of: object = Field(description="The rules, in order.")
-    min_measured: float | None = Field(
-        None, gt=0, le=1, description="The share of the weight that must be measured; otherwise all of it."
-    )
-
-
-class SumOptions(Options):
-    """`sum`."""
-
-    of: object = Field(description="The rules, in order.")
-    range: Range | None = Field(None, description="Low and high: the score is scaled from here to 0..1 in a finding.")
-
-
-class FormulaOptions(Options):
-    """`formula`."""
-
-    let: object = Field(description="The rules by name.")
-    score: NumberFormula = Field(description="An expression over the names' scores, and `name.passed`.")
-    range: Range | None = Field(None, description="Low and high: the score is scaled from here to 0..1 in a finding.")
-
-
-class BranchOptions(Options):
-    """One branch of `first`."""
-
-    when: object = Field(None, description="An expression; without it the branch always holds.")
-    then: object = Field(description="The rule.")
-
-
-class MisbehaviorOptions(Options):
-    """`misbehavior`."""
-
-    if_: object = Field(alias="if", description="The rule that shows misbehaviour when it passes.")
-    reason: str = Field(min_length=1, description="What the student did, in words.")
-
-
-COMBINATORS: dict[str, type[Options] | None] = {
-    "all": GroupOptions,
-    "any": GroupOptions,
-    "not": None,
-    "none": PartsOptions,
-    "invert": None,
-    "at_least": CountOptions,
-    "weighted": MeanOptions,
-    "sum": SumOptions,
-    "min": PartsOptions,
-    "max": PartsOptions,
-    "mean": MeanOptions,
-    "product": PartsOptions,
-    "formula": FormulaOptions,
-    "first": None,
-    "misbehavior": MisbehaviorOptions,
-    "rule": None,
-}
-"""Every combinator with its options beside the rules; None: it has none."""
+COMBINATORS: tuple[str, ...] = (
+    "all",
+    "any",
+    "not",
+    "none",
+    "invert",
+    "at_least",
+    "weighted",
+    "sum",
+    "min",
+    "max",
+    "mean",
+    "product",
+    "formula",
+    "first",
+    "misbehavior",
+    "rule",
+)
+"""Every combinator."""
 
 _INSIDE = ("name", "timeout")
+
+
+def options_of(kind: str) -> type[Options] | None:
+    """The options of a combinator beside the rules it holds; None: it has none."""
+    match kind:
+        case "all" | "any":
+            return GroupOptions
+        case "none" | "min" | "max" | "product":
+            return PartsOptions
+        case "not" | "invert" | "first" | "rule":
+            return None
+        case _:
+            from rulebook.spec.number_options import OPTIONS  # six models that most files do without
+
+            return OPTIONS[kind]
 
 
 def read_combinator(reader: Reader, kind: str, path: Path, read_rule: ReadRule) -> Body | None:
@@ -141,7 +84,7 @@ def read_combinator(reader: Reader, kind: str, path: Path, read_rule: ReadRule) 
 
 
 def _group(reader: Reader, kind: str, path: Path, read_rule: ReadRule) -> Body | None:
-    model = COMBINATORS[kind] or PartsOptions
+    model = options_of(kind) or PartsOptions
     value = reader.document.at(path)
     long = isinstance(value, dict)
     given = {k: v for k, v in value.items() if k not in _INSIDE} if isinstance(value, dict) and value else {"of": value}
@@ -152,20 +95,14 @@ def _group(reader: Reader, kind: str, path: Path, read_rule: ReadRule) -> Body |
     if parts is None:
         return None
     match options:
-        case CountOptions(count=count):
-            if count > len(parts):
-                reader.add("RB205", (*path, "count"), key="count", wanted=f"at most {len(parts)}", value=count)
-            return OfCount(count, parts)
         case GroupOptions(score=score, stop=stop):
             return _all_or_any(reader, path, kind, parts, score, stop)
-        case MeanOptions(min_measured=share):
-            return OfNumbers("weighted" if kind == "weighted" else "mean", parts, share)
-        case SumOptions(range=span):
-            return OfNumbers("sum", parts, None, _range(reader, (*path, "range"), span))
-        case _ if kind == "none":
+        case PartsOptions() if kind == "none":
             return OfGroup("none", parts)
-        case _:
+        case PartsOptions():
             return OfNumbers("min" if kind == "min" else "max" if kind == "max" else "product", parts)
+        case _:
+            return _count_or_mean(reader, path, kind, parts, options)
 
 
 def _all_or_any(
@@ -176,6 +113,24 @@ def _all_or_any(
         reader.add_at_key("RB215", (*path, "stop"), key="stop", why=why)
     stops = stop != "never" and score == "decisive"
     return OfGroup("all" if kind == "all" else "any", parts, score, stops)
+
+
+def _count_or_mean(
+    reader: Reader, path: Path, kind: str, parts: tuple[RuleSpec, ...], options: Options
+) -> Body | None:
+    from rulebook.spec.number_options import CountOptions, MeanOptions, SumOptions  # as in `options_of`
+
+    match options:
+        case CountOptions(count=count):
+            if count > len(parts):
+                reader.add("RB205", (*path, "count"), key="count", wanted=f"at most {len(parts)}", value=count)
+            return OfCount(count, parts)
+        case MeanOptions(min_measured=share):
+            return OfNumbers("weighted" if kind == "weighted" else "mean", parts, share)
+        case SumOptions(range=span):
+            return OfNumbers("sum", parts, None, _range(reader, (*path, "range"), span))
+        case _:
+            raise AssertionError(f"the combinator {kind} has options that nobody reads")
 
 
 def _parts(reader: Reader, path: Path, kind: str, read_rule: ReadRule) -> tuple[RuleSpec, ...] | None:
@@ -198,6 +153,8 @@ def _range(reader: Reader, path: Path, span: tuple[float, float] | None) -> tupl
 
 
 def _first(reader: Reader, path: Path, read_rule: ReadRule) -> Body | None:
+    from rulebook.spec.number_options import BranchOptions  # as in `options_of`
+
     count = reader.entries(path, "first")
     if count is None:
         return None
@@ -238,6 +195,8 @@ def _reference(reader: Reader, path: Path) -> Body | None:
 
 
 def _formula(reader: Reader, path: Path, read_rule: ReadRule) -> Body | None:
+    from rulebook.spec.number_options import FormulaOptions  # as in `options_of`
+
     value = reader.mapping(path, "formula")
     if value is None:
         return None
@@ -258,6 +217,8 @@ def _formula(reader: Reader, path: Path, read_rule: ReadRule) -> Body | None:
 
 
 def _misbehavior(reader: Reader, path: Path, read_rule: ReadRule) -> Body | None:
+    from rulebook.spec.number_options import MisbehaviorOptions  # as in `options_of`
+
     value = reader.mapping(path, "misbehavior")
     if value is None:
         return None

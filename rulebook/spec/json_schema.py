@@ -10,9 +10,10 @@ from pydantic.json_schema import GenerateJsonSchema
 from rulebook.checks import Check, kinds
 from rulebook.evidence.sources import AssistantText, FinalMessage
 from rulebook.outcome import CATEGORIES
-from rulebook.spec.combinators import COMBINATORS, BranchOptions
+from rulebook.spec.combinators import COMBINATORS, options_of
+from rulebook.spec.number_options import BranchOptions
 from rulebook.spec.pack import PackFile
-from rulebook.spec.params import ParamKeys
+from rulebook.spec.param_reading import ParamKeys
 from rulebook.spec.reading import BesideKeys
 from rulebook.spec.session_eval import EvalFile, expectation_kinds
 from rulebook.spec.suite import SuiteFile
@@ -86,7 +87,7 @@ def _rule_or_text() -> Schema:
 def _rule() -> Schema:
     common = cast(Schema, _model(BesideKeys)["properties"])
     common["category"] = {**common["category"], "enum": list(CATEGORIES)}
-    groups = {name: _combinator(name, options) for name, options in COMBINATORS.items()}
+    groups = {name: _combinator(name, options_of(name)) for name in COMBINATORS}
     checks = {key: _kind(kind) for key, kind in kinds().items()}
     return {**_closed({**checks, **groups, **common}), "title": "a rule", "minProperties": 1}
 

@@ -1,17 +1,12 @@
 """Parameters: what a file declares, and the values that a caller gives them."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Literal
 
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field
 
 from rulebook.errors import UsageError
 from rulebook.languages.types import NUMBER, TEXT, YES_NO, Scalar, Type
-from rulebook.place import Path
-from rulebook.spec.combinators import check_name
-from rulebook.spec.reader import Reader
-from rulebook.spec.validation import below, validate_options
 from rulebook.spelling import guess, listed
 
 ParamType = Literal["boolean", "integer", "number", "string"]
@@ -23,19 +18,6 @@ _WORDS: dict[ParamType, str] = {
     "number": "a number",
     "string": "text",
 }
-
-
-class ParamKeys(BaseModel):
-    """One declared parameter."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
-
-    type: ParamType = Field(description="boolean, integer, number or string.")
-    default: object = Field(None, description="Its value when the caller gives none; without it one must be given.")
-    description: str | None = Field(None, description="What it changes.")
-    choices: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = Field(
-        None, description="The texts it can be."
-    )
 
 
 class Param(Struct, frozen=True):
@@ -70,27 +52,6 @@ class Param(Struct, frozen=True):
     def wanted(self) -> str:
         """What it takes, in words."""
         return listed(self.choices) if self.choices else _WORDS[self.type]
-
-
-def read_params(reader: Reader, path: Path) -> tuple[Param, ...]:
-    """The parameters declared at `path`, as far as they are valid."""
-    value = reader.mapping(path, "params")
-    found: list[Param] = []
-    for name in value or ():
-        here = (*path, name)
-        keys = reader.mapping(here, name)
-        if not check_name(reader, here, name) or keys is None:
-            continue
-        given = validate_options(ParamKeys, keys, f"the parameter `{name}`", below(here), reader)
-        if given is None:
-            continue
-        param = Param(name, given.type, None, given.choices or ())
-        if "default" in keys and not param.accepts(given.default):
-            reader.wrong_type((*here, "default"), "default", param.wanted())
-            continue
-        default = given.default if isinstance(given.default, Value) else None
-        found.append(Param(name, given.type, default, given.choices or ()))
-    return tuple(found)
 
 
 def param_values(params: tuple[Param, ...], given: Mapping[str, object]) -> dict[str, object]:

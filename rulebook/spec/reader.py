@@ -3,11 +3,12 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import cast
 
-from rulebook.codes import CODES
+from rulebook.codes import message_of
 from rulebook.diagnostic import Diagnostic, Edit, Fix
-from rulebook.languages.faults import Fault
-from rulebook.place import Path, Span
-from rulebook.source.located import EmptyZon, Located
+from rulebook.languages.faults import Fault, Shown
+from rulebook.place import Path, Span, span_between
+from rulebook.source.located import EmptyZon, Language, Located
+
 from rulebook.spelling import guess, listed, nearest
 
 
@@ -22,9 +23,11 @@ class Reader:
         """Note a problem at the value of `path`, or at `span` when that is given."""
         self._note(code, path, span or self.document.span(path), words)
 
-    def add_words(self, code: str, path: Path, words: Mapping[str, object]) -> None:
-        """Note a problem at the value of `path`, its sentence's blanks filled from `words`."""
-        self._note(code, path, self.document.span(path), words)
+    def add_words(self, code: str, path: Path, words: Mapping[str, object], mended: str | None = None) -> None:
+        """Note a problem at the value of `path`, its blanks filled from `words`; `mended` is what to write there."""
+        span = self.document.span(path)
+        fix = None if mended is None else Fix(mended, (Edit(span.start, span.end, mended),))
+        self._note(code, path, span, words, fix=fix)
 
     def add_at_key(self, code: str, path: Path, /, **words: object) -> None:
         """Note a problem at the key that ends `path`."""
@@ -39,22 +42,36 @@ class Reader:
             return
         fix = None
         if fault.mended is not None:
-            fix = Fix(fault.mended, (Edit(whole.start, whole.end, quoted(fault.mended, self.document)),), fault.safe)
+            from rulebook.source.notation import quoted  # only a problem pays for it
+
+            mended = quoted(fault.mended, self.language)
+            fix = Fix(fault.mended, (Edit(whole.start, whole.end, mended),), fault.safe)
         end = len(value) if fault.end is None else fault.end
         place = whole if (fault.start, end) == (0, len(value)) else self.document.within(path, fault.start, end)
         self._note(fault.code, path, place, fault.words, fault.help, fix)
 
-    def mapping(self, path: Path, thing: str) -> Mapping[str, object] | None:
-        """The mapping at `path`; None, with the problem noted, when something else stands there."""
+    @property
+    def language(self) -> Language:
+        """The language that the file is written in."""
+        return self.document.language
+
+    def mapping(self, path: Path, thing: str, hint: str = "") -> Mapping[str, object] | None:
+        """The mapping at `path`; None, with the problem and the `hint` noted, when something else stands there."""
         value = self.document.at(path)
         if isinstance(value, dict):
             return cast(Mapping[str, object], value)
-        self.wrong_type(path, thing, "a mapping (keys and values)")
+        self.not_a_mapping(path, thing, "a mapping (keys and values)", hint)
         return None
 
-    def wrong_type(self, path: Path, key: str, wanted: str) -> None:
-        """Note that the value at `path` is of the wrong kind."""
-        self.add("RB203", path, key=key, wanted=wanted, found=self.found(path))
+    def not_a_mapping(self, path: Path, thing: str, wanted: str, hint: str = "") -> None:
+        """Note that no mapping stands at `path`, or what keeps it from being one: `max_turns:8` lacks a space."""
+        if not self._missing_space(path):
+            self.wrong_type(path, thing, wanted, hint)
+
+    def wrong_type(self, path: Path, key: str, wanted: str, hint: str = "", mended: str | None = None) -> None:
+        """Note that the value at `path` is of the wrong kind; `hint` says what to write, and begins with a space."""
+        words = {"key": key, "wanted": wanted, "found": self.found(path), "hint": hint}
+        self.add_words("RB203", path, words, mended)
 
     def entries(self, path: Path, key: str) -> int | None:
         """How many entries the list at `path` has; None, with the problem noted, when it is not a list."""
@@ -66,7 +83,7 @@ class Reader:
         if isinstance(value, dict) or value is None:
             self.wrong_type(path, key, "a list")
         else:
-            self.add("RB206", path, key=key, value=self.source_of(path))
+            self.add("RB206", path, key=key, list=self.list_of(path))
         return None
 
     def only(self, path: Path, known: Collection[str], thing: str) -> None:
@@ -91,6 +108,11 @@ class Reader:
         """What stands at `path`, in an author's words."""
         return in_words(self.document.at(path))
 
+    def list_of(self, path: Path) -> str:
+        """The value at `path` as the only entry of a list, in the file's language."""
+        source = self.source_of(path)
+        return f".{{ {source} }}" if self.language == "zon" else f"[{source}]"
+
     def source_of(self, path: Path) -> str:
         """The value at `path` as it is written in the file, on one line and not too long."""
         span = self.document.span(path)
@@ -100,8 +122,40 @@ class Reader:
     def _note(
         self, code: str, path: Path, span: Span, words: Mapping[str, object], help: str = "", fix: Fix | None = None
     ) -> None:
-        message = CODES[code].message.format(**words)
-        self.problems.append(Diagnostic(code, message, self.document.file, span, path, help, fix))
+        shown = {name: self._shown(word) if isinstance(word, Shown) else word for name, word in words.items()}
+        if code == "RB127" and self.language == "zon":
+            shown["pattern"] = shown["text"]  # every text is in quotes there, so no character class was meant
+        self.problems.append(
+            Diagnostic(code, message_of(code, shown), self.document.file, span, path, help, fix)
+        )
+
+    def _shown(self, data: Shown) -> str:
+        from rulebook.source.notation import entry, written  # as above
+
+        return entry(data.key, data.data, self.language) if data.key else written(data.data, self.language)
+
+    def _missing_space(self, path: Path) -> bool:
+        """Whether the text at `path` is a key whose colon has no space behind it, which is then said."""
+        if self.language != "yaml" or self.document.styles.get(path) != "plain":
+            return False
+        from rulebook.source.yaml_flow import glued  # as above
+
+        span = self.document.span(path)
+        lines = self.document.text[span.start : span.end].split("\n")
+        edits, start = [], span.start
+        for line in lines:
+            parts = glued(line.strip())
+            if parts is None:
+                return False
+            place = start + line.index(":") + 1
+            edits.append(Edit(place, place, " "))
+            start += len(line) + 1
+        key, value = glued(lines[0].strip()) or ("", "")
+        mended = f"{key}: {value}"
+        said = f"A space is missing after the `:`. Write `{mended}`."
+        colon = span_between(self.document.text, edits[0].start - 1, edits[0].start)
+        self._note("RB124", path, colon, {"sentence": said}, fix=Fix(mended, tuple(edits)))
+        return True
 
     def _text_at(self, path: Path) -> str | None:
         try:
@@ -130,9 +184,3 @@ def in_words(value: object) -> str:
         case _:
             return "a mapping"
 
-
-def quoted(text: str, document: Located) -> str:
-    """`text` as it is written in this file's language."""
-    if document.language == "zon":
-        return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
-    return "'" + text.replace("'", "''") + "'"

@@ -1,6 +1,7 @@
 """One rule of a located document becomes a `RuleSpec`, or diagnostics."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -37,6 +38,7 @@ class BesideKeys(BaseModel):
     report: bool | None = Field(None, description="A finding of its own, though `judge` names it.")
 
 
+NOTHING_BESIDE = Beside()
 COMMON_KEYS: tuple[str, ...] = tuple(BesideKeys.model_fields)
 
 
@@ -116,8 +118,10 @@ def _common(
 ) -> tuple[Beside | None, frozenset[str]]:
     """The common keys beside the kind, and the `name` and `timeout` that were written inside it instead."""
     written = {key: value[key] for key in value if key in COMMON_KEYS}
-    places = {key: (*path, key) for key in written}
     inside = _inside(value, kind)
+    if not written and not inside:
+        return NOTHING_BESIDE, frozenset()
+    places = {key: (*path, key) for key in written}
     for key in inside:
         if key in written:
             reader.add_at_key(
@@ -150,9 +154,9 @@ def _inside(value: Mapping[str, object], kind: str | None) -> list[str]:
     body = value.get(kind) if kind is not None else None
     if kind is None or not isinstance(body, dict) or kind in ("first", "formula", "not", "invert"):
         return []
-    check = kind_named(kind) if kind not in COMBINATORS else None
-    own = {field.alias or name for name, field in check.model_fields.items()} if check else set[str]()
-    return [key for key in ("name", "timeout") if key in body and key not in own]
+    found = [key for key in ("name", "timeout") if key in body]
+    check = kind_named(kind) if found and kind not in COMBINATORS else None
+    return [key for key in found if check is None or key not in check.options()]
 
 
 def _category(reader: Reader, path: Path, word: str | None) -> Category | None:
@@ -205,6 +209,7 @@ def _purpose(kind: type[Check]) -> str:
     return field.description if field and field.description else "it says what to check."
 
 
+@cache
 def _takes_list(kind: type[Check]) -> bool:
     field = next((f for n, f in kind.model_fields.items() if (f.alias or n) == kind.short), None)
     return field is not None and str(field.annotation).startswith("tuple[")

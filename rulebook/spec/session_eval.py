@@ -7,7 +7,6 @@ from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
 from rulebook.checks import Check, kind_named, kinds
-from rulebook.checks.tests import Tests
 from rulebook.languages.condition import read_condition
 from rulebook.languages.faults import LanguageError
 from rulebook.languages.fields import Argv, Sha256
@@ -15,7 +14,7 @@ from rulebook.outcome import CATEGORIES
 from rulebook.place import Path
 from rulebook.source.located import EmptyZon, Located
 from rulebook.spec.head import Head, Text
-from rulebook.spec.params import Param, read_params
+from rulebook.spec.params import Param
 from rulebook.spec.reader import Reader
 from rulebook.spec.reading import check_of, read_named, read_rule
 from rulebook.spec.rules import Beside, Named, OfCheck, OfCondition, PackSpec, RuleSpec
@@ -103,7 +102,7 @@ def read_eval(document: Located, reader: Reader, packs: tuple[PackSpec, ...]) ->
     tests = _tests(reader) if "tests" in data else ()
     checks = read_named(reader, ("checks",)) if "checks" in data else ()
     judge = _judge(reader) if "judge" in data else None
-    params = read_params(reader, ("params",)) if "params" in data else ()
+    params = _params(reader) if "params" in data else ()
     weights = _weights(reader) if "reward_weights" in data else {}
     if head is None:
         return None
@@ -184,6 +183,8 @@ def _max_cost(reader: Reader, kind: type[Check], path: Path) -> list[Expectation
 
 
 def _tests(reader: Reader) -> tuple[Expectation, ...]:
+    from rulebook.checks.tests import Tests  # a file without tests does without
+
     count = reader.entries(("tests",), "tests")
     found: list[Expectation] = []
     lines: dict[str, int] = {}
@@ -205,6 +206,12 @@ def _tests(reader: Reader) -> tuple[Expectation, ...]:
 
 def _rule(reader: Reader, kind: type[Check], path: Path, body: OfCheck) -> RuleSpec:
     return RuleSpec(kind.kind, reader.document, path, path, Beside(), body)
+
+
+def _params(reader: Reader) -> tuple[Param, ...]:
+    from rulebook.spec.param_reading import read_params  # a file without parameters does without
+
+    return read_params(reader, ("params",))
 
 
 def _judge(reader: Reader) -> RuleSpec | None:

@@ -38,7 +38,9 @@ def validate_options(
         return None
 
 
-def _lists_of_zon(model: type[BaseModel], options: Mapping[str, object]) -> dict[str, object]:
+def _lists_of_zon(model: type[BaseModel], options: Mapping[str, object]) -> Mapping[str, object]:
+    if EmptyZon not in map(type, options.values()):
+        return options
     fields = {field.alias or name: field for name, field in model.model_fields.items()}
     return {
         key: () if isinstance(value, EmptyZon) and key in fields and _is_list(fields[key].annotation) else value
