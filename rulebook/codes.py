@@ -100,7 +100,7 @@ CODES: dict[str, Code] = {
     "RB423": Code("anchor-surprise", "warning", "`{anchor}` looks at the whole text, not at each line. Add `flags: [m]` if you mean lines."),
     "RB424": Code("engine-only-pattern", "error", "`{part}` doesn't exist in the re2 engine. Use `engine: python`, or rewrite it."),
     "RB425": Code("template-out-of-place", "error", "`{key}` isn't a template, so `{part}` would be taken literally. Templates are read in {where}."),
-    "RB426": Code("slashes-in-pattern", "warning", "Slashes are part of the pattern here. Write {instead}."),
+    "RB426": Code("slashes-in-pattern", "warning", "Slashes are part of the pattern here. Write `{pattern}`{flags}."),
     # RB5xx: checks and combinators
     "RB501": Code("command-as-text", "error", "A command is a list of words, not one line: `{example}`."),
     "RB502": Code("shell-signs", "warning", "`{sign}` isn't understood without a shell; it is passed on as plain text."),
@@ -136,6 +136,12 @@ CODES: dict[str, Code] = {
 def message_of(code: str, words: Mapping[str, object]) -> str:
     """The sentence of `code` with its blanks filled from `words`; `guess` and `hint` may be missing there."""
     return CODES[code].message.format(**{"guess": "", "hint": "", **words})
+
+
+def is_like_a_code(word: str) -> bool:
+    """Whether a word has the shape of a code, so that the nearest code would be any code at all."""
+    letters = word.rstrip("0123456789")
+    return letters != word and letters.isalpha() and len(letters) <= 2
 
 
 def code_named(word: str) -> str | None:

@@ -1,6 +1,7 @@
 """What a rule found: one of four outcomes, kept apart in the type and never turned into one another."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from msgspec import Struct, field
@@ -114,6 +115,14 @@ def student_fault(
     return Measurement(
         score=0.0, passed=False, reason=reason, expected=expected, actual=actual, student_fault=True, seen=seen
     )
+
+
+def total(values: Iterable[float]) -> float:
+    """The exact sum; infinite where it is too large for a number."""
+    try:
+        return math.fsum(values)
+    except OverflowError:
+        return math.inf
 
 
 def reaches(score: float, threshold: float) -> bool:

@@ -1,6 +1,5 @@
 """Text laid out in the columns of a terminal: how wide it is, how it is cut, made harmless, and coloured."""
 
-import unicodedata
 from typing import Literal
 
 Shade = Literal["red", "yellow", "blue", "green", "bold", "dim"]
@@ -22,6 +21,8 @@ def width_of(char: str) -> int:
     """How many columns one character takes: 2 for wide East Asian ones and emoji, 0 for combining marks."""
     if char < "\u0300":
         return 1
+    import unicodedata  # only what is not plain text needs it
+
     if char == _JOINER or unicodedata.category(char) in ("Mn", "Me"):
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
@@ -63,6 +64,8 @@ def harmless(text: str) -> str:
 
 def is_unsafe(char: str) -> bool:
     """Whether a terminal may do something else with this character than show it."""
+    import unicodedata  # as above
+
     return char != _JOINER and unicodedata.category(char) in _ESCAPED
 
 

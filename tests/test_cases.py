@@ -83,7 +83,8 @@ def test_a_planted_conftest_passes_by_exit_status_and_lint_warns(tmp_path: Path)
     root = repository(tmp_path)
     plain = PARAMS + f"tests:\n  - {PYTEST}}}\n"
     forbidden = plain + "expect: {forbidden_paths: [conftest.py, pytest.ini, sitecustomize.py, tox.ini, setup.cfg]}\n"
-    taken = PARAMS + f"tests:\n  - {PYTEST}, take: ['src/**']}}\n"
+    base = subprocess.run(["git", "-C", root, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout
+    taken = PARAMS + f"base_commit: {base}tests:\n  - {PYTEST}, take: ['src/**']}}\n"
     how = {"project": root, "params": {"python": sys.executable}}
     report = checked(tmp_path, plain, session_of("done"), **how)
     assert finding(report, "tests[unit]").status == "pass"

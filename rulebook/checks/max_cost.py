@@ -9,8 +9,8 @@ from rulebook.errors import Missing
 from rulebook.evidence.absence import need_whole
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.record import Spend
-from rulebook.languages.faults import Fault, LanguageError, refused
-from rulebook.languages.values import Currency
+from rulebook.languages.faults import Fault, LanguageError, Shown, refused
+from rulebook.languages.values import Currency, money_in
 from rulebook.outcome import Outcome, binary, reaches
 from rulebook.ports import Ports
 
@@ -31,8 +31,16 @@ class MaxCost(Check, kind="max_cost"):
     @model_validator(mode="before")
     @classmethod
     def _needs_a_currency(cls, options: object) -> object:
-        if isinstance(options, Mapping) and set(options) == {"amount"}:
-            needs = f"a currency: write `{{amount: {options['amount']}, currency: USD}}`"
+        if not isinstance(options, Mapping) or set(options) != {"amount"}:
+            return options
+        amount = options["amount"]
+        money = money_in(amount) if isinstance(amount, str) else None
+        if money is not None:
+            whole = Shown({"amount": float(money[0]), "currency": money[1]}, around=" Write `{}`.")
+            words = {"key": "max_cost", "wanted": "a number", "found": f"the text `{amount}`", "hint": whole}
+            raise refused(LanguageError(Fault("RB203", words, path=("amount",))))
+        if isinstance(amount, int | float):
+            needs = Shown({"amount": amount, "currency": "USD"}, around="a currency: write `{}`")
             raise refused(LanguageError(Fault("RB807", {"key": "max_cost", "needs": needs})))
         return options
 

@@ -12,6 +12,7 @@ from rulebook.evidence.reading_sources import SourceField
 from rulebook.evidence.reading_text import place_in, text_of
 from rulebook.evidence.record import Wants
 from rulebook.evidence.sources import AssistantText, in_words, texts_of, wants_of
+from rulebook.languages.formula_search import safe_when_cut
 from rulebook.languages.pattern import MAX_TEXT_CHARACTERS, SEARCH_LIMIT_S, Engine, Pattern, pattern_from
 from rulebook.languages.types import Scope
 from rulebook.languages.values import Several
@@ -124,8 +125,8 @@ class Regex(Check, kind="regex"):
 
 def _search(pattern: Pattern, text: str, ports: Ports, limit_s: float) -> Found:
     found = ports.patterns.search(pattern, text[:MAX_TEXT_CHARACTERS], limit_s)
-    if found is not None and _is_cut(text) and found[1] == MAX_TEXT_CHARACTERS:
-        return None  # a match that ends where the text was cut may be one only because it was cut there
+    if found is not None and _is_cut(text) and not safe_when_cut(pattern, found[1]):
+        return None
     return found
 
 

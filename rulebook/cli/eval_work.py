@@ -9,13 +9,15 @@ from rulebook.report.eval_report import canonical, eval_report
 from rulebook.report.judged import Judged
 from rulebook.report.rewards import exit_status
 from rulebook.report.text import headline, render_report
-from rulebook.services.output_files import write_text
+from rulebook.services.output_files import refuse_over, write_text
 from rulebook.services.ports import machine_ports
 from rulebook.session.checking import check_session
 
 
 def check(given: Namespace, params: Mapping[str, str]) -> int:
     """Check the session, hand out the report, and give the exit status."""
+    if given.output is not None:
+        refuse_over(given.output, (given.spec, given.session))
     judged = check_session(
         given.spec,
         given.session,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rulebook.cli import output, pages
 from rulebook.cli.arguments import Arguments
-from rulebook.codes import CODES
+from rulebook.codes import CODES, is_like_a_code
 from rulebook.errors import UsageError
 from rulebook.spelling import guess
 from rulebook.terminal import cut, painted
@@ -25,7 +25,7 @@ def run(argv: Sequence[str]) -> int:
         return 0
     page = pages.page_named(given.word)
     if page is None:
-        near = guess(given.word, pages.known_words(), list_up_to=0)
+        near = "" if is_like_a_code(given.word) else guess(given.word, pages.known_words(), list_up_to=0)
         raise UsageError(f"there is no kind or code called `{given.word}`.{near} rulebook explain lists them all.")
     output.put(page if page.endswith("\n") else page + "\n")
     return 0

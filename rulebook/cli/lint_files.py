@@ -51,6 +51,8 @@ def shown(run: LintRun, kept: Callable[[Diagnostic], bool], format: str, strict:
 
 
 def _from_stdin(name: str) -> LintResult:
+    if sys.stdin is None:
+        raise UsageError("there is nothing to read from: stdin is closed.")
     try:
         text = sys.stdin.buffer.read().decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:

@@ -5,8 +5,11 @@
 """
 
 import gc
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
@@ -69,18 +72,43 @@ def overview() -> str:
     )
 
 
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """While this lasts, SIGTERM and SIGHUP end the program in order: what it started is ended, its folders removed."""
+
+    def stop(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def _status(given: list[str]) -> int:
     output.make_safe()
     try:
-        status = _run(given)
+        with _stoppable():
+            status = _run(given)
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 0
     except KeyboardInterrupt:
         output.say("rulebook: interrupted. Nothing was left half written; run the same command again.")
         status = INTERRUPTED
+    except output.UnwrittenError as error:
+        status = FAULT
+        output.say(f"rulebook: what was to be printed could not be written: {error}.")
     except Exception as error:
         status = _failed(given, error)
-    output.flush()
+    try:
+        output.flush()
+    except output.UnwrittenError:
+        status = FAULT
     return status
 
 

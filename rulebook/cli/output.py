@@ -5,6 +5,11 @@ import os
 import sys
 from typing import Literal, TextIO
 
+
+class UnwrittenError(Exception):
+    """What was to be printed could not be: a full disk, a closed stream."""
+
+
 Colour = Literal["auto", "always", "never"]
 
 
@@ -58,6 +63,9 @@ def _write(stream: TextIO | None, text: str) -> None:
         stream.flush()
     except BrokenPipeError:
         _forget(stream)
+    except OSError as error:
+        _forget(stream)
+        raise UnwrittenError(error.strerror or "the machine refuses") from error
 
 
 def _forget(stream: TextIO) -> None:

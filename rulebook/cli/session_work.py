@@ -19,7 +19,7 @@ from rulebook.services.clock import unix_ms
 from rulebook.services.files import MachineFiles
 from rulebook.services.log_writer import Entry, write_log
 from rulebook.services.output_files import write_bytes, write_text
-from rulebook.services.store import find_session, list_sessions
+from rulebook.services.store import find_session, list_sessions, store_folder
 from rulebook.session.importing import DAMAGED, import_transcript, imported_id, transcript_of
 from rulebook.session.opening import is_own_log, open_session
 from rulebook.session.verifying import verification_json, verification_lines, verify_sessions
@@ -76,7 +76,11 @@ def import_file(given: Namespace) -> int:
     transcript = _foreign(given.file, given.session_format, files)
     now = unix_ms()
     if given.to is None:
-        path = import_transcript(transcript, given.project, now)
+        try:
+            path = import_transcript(transcript, given.project, now)
+        except OSError as error:
+            where, why = store_folder(), (error.strerror or "the machine refuses").lower()
+            raise UsageError(f"I can't store the session under `{where}`: {why}. Set RULEBOOK_HOME, or use --to.") from error
     else:
         path = given.to
         _write_import(transcript, path, now)

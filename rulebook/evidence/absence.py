@@ -32,7 +32,7 @@ def need_whole(record: Record, category: Category) -> None:
     A hash chain proves order and not completeness: a log that was cut at a line's end still verifies, and
     what it no longer holds must not count as something that never happened.
     """
-    if record.format == "chock_log" and "end" in record.carries and not record.ends:
+    if record.format == "chock_log" and "end" in record.carries and record.end is None:
         raise Missing(category, "the log has no `session.end`, so what came after its last line is not known")
 
 

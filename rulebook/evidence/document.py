@@ -5,7 +5,7 @@ Its types stand in `scope`; here are its values, as plain data. A field that not
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from rulebook.errors import Missing
+from rulebook.errors import Missing, NotHandedIn
 from rulebook.evidence.record import Call, EventRecord, Record, Wants
 from rulebook.evidence.repository import Repository
 from rulebook.evidence.scope import RUN, USAGE
@@ -87,6 +87,8 @@ class LazyRuns(Mapping[str, object]):
             done = self._runs[name]()
         except Missing as missing:
             return MissingValue(f"tests.{name}: {missing.reason}")
+        if done.timed_out:
+            raise NotHandedIn(f"the test `{name}` ran out of its time")
         known = {"stdout": done.stdout, "stderr": done.stderr, "duration_s": done.duration_s, "passed": done.exit == 0}
         return known if done.exit is None else {**known, "exit": done.exit}
 

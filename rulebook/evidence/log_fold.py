@@ -58,6 +58,7 @@ class LogFold:
         self._builder: TranscriptBuilder | None = None
         self._last_ms: int | None = None
         self._ended_ms: int | None = None
+        self._counts_at_end: list[int] | None = None
         self._checking: dict[str, _Handler] = {
             "message": self._message,
             "usage": self._spend.usage,
@@ -128,6 +129,7 @@ class LogFold:
         record = self._record
         self._calls.finish()
         self._spend.finish()
+        record.went_on = self._counts_at_end is not None and self._counts_at_end != self._running()
         seen = {kind: tally for kind, tally in self.tallies.items() if tally.count}
         record.event_counts = {kind: tally.count for kind, tally in seen.items()}
         record.first_event = {kind: tally.first for kind, tally in seen.items()}
@@ -139,6 +141,10 @@ class LogFold:
             told = (facts for kind, facts in _TOLD_BY.items() if kind in seen)
             record.carries = frozenset[Fact]().union(*told)
         return record
+
+    def _running(self) -> list[int]:
+        """How many events there were of the kinds that only a run writes: none of them follows a run's own end."""
+        return [self.tallies[kind].count if kind in self.tallies else 0 for kind in _OF_A_RUN]
 
     def _checked(self, kind: str) -> _Handler:
         """What to do with an event of `kind`, behind the check of its fields."""
@@ -213,6 +219,7 @@ class LogFold:
         end = End(payload["reason"], payload["detail"], payload.get("raw"))
         self._record.ends.append(EndRecord(end, Seen(offset=at)))
         self._ended_ms = time_ms
+        self._counts_at_end = self._running()
 
     def _spawn(self, payload: Payload, at: int, _: int) -> None:
         name = payload["child_session"]
@@ -240,6 +247,9 @@ class LogFold:
             step(payload)
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             raise Undecodable("what it says of the imported session is damaged") from problem
+
+
+_OF_A_RUN = ("session.start", "session.config", "usage", "tool.call")
 
 
 def _nothing(_: Payload, __: int, ___: int) -> None:

@@ -149,6 +149,7 @@ _READERS: dict[str, tuple[Callable[[_Raw], Source], tuple[str, ...]]] = {
     "text": (_given, ()),
 }
 _WORDS = ("assistant", "final_message")
+_SOURCES: tuple[type, ...] = get_args(Source)
 
 
 def _text(raw: _Raw, key: str) -> str:
@@ -200,7 +201,7 @@ def _unknown(key: str, known: tuple[str, ...], above: str = "") -> Fault:
 
 
 def _validated(raw: object) -> Source:
-    if isinstance(raw, get_args(Source)):
+    if isinstance(raw, _SOURCES):
         return cast(Source, raw)
     try:
         return read_source(raw)

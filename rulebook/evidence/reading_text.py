@@ -1,12 +1,11 @@
 """The text of a source, read out of the evidence."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from rulebook.errors import Missing, NotHandedIn
 from rulebook.evidence.bundle import Evidence
-from rulebook.evidence.record import Record
+from rulebook.evidence.record import Call, Record
 from rulebook.evidence.sources import (
     AssistantText,
     FinalMessage,
@@ -108,11 +107,14 @@ def _tool(source: ToolText, record: Record) -> str:
     record.need("tool_calls", "tool calls")
     if source.part == "result":
         record.need("results", "what tools answered")
-    done = [
-        c for c in record.calls if c.name == source.tool and c.result is not None and c.status in ("ok", "error", None)
-    ]
+    # what was asked of a tool was asked even where it was refused; what it answered is only there when it ran
+    done = [c for c in record.calls if c.name == source.tool and (source.part == "arguments" or _answered(c))]
     kept = done if source.last is None else done[-source.last :]
     return "\n\n".join((c.result or "") if source.part == "result" else c.arguments_raw for c in kept)
+
+
+def _answered(call: Call) -> bool:
+    return call.result is not None and call.status in ("ok", "error", None)
 
 
 def _written(text: str, nothing: str) -> str:
@@ -160,6 +162,8 @@ def _found(source: JsonPath, evidence: Evidence) -> str:
 
 
 def _as_json(value: object) -> str:
+    import json  # lint, which imports this module for the kinds of check, does without
+
     return json.dumps(_plain(value), ensure_ascii=False, sort_keys=True)
 
 

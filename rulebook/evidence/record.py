@@ -180,7 +180,8 @@ class Record(Struct):
 
     `format` is `chock_log` or the name of a foreign format; `carries` what that format can tell. `event_counts` and
     `first_event` (byte offset) are by the names on the wire, unknown ones too. `known_tools` holds the tools that the
-    session is known to have had; None when the format does not say. `delegated` counts the calls that sub-agents made,
+    session is known to have had; None when the format does not say. `went_on`: a further run began after the
+    last end. `delegated` counts the calls that sub-agents made,
     by tool, where the file shows them. `sha256` is that of the bytes it was read from, in hex; None when it was not
     read from a file. `possible_events` holds the names that a foreign session can show, so that the absence of
     another tells nothing; None: any.
@@ -194,6 +195,7 @@ class Record(Struct):
     first_event: dict[str, int] = field(default_factory=dict)
     started: bool = False
     ends: list[EndRecord] = field(default_factory=list)
+    went_on: bool = False
     turns: int = 0
     call_count: int = 0
     tool_counts: dict[str, int] = field(default_factory=dict)
@@ -226,8 +228,8 @@ class Record(Struct):
 
     @property
     def end(self) -> EndRecord | None:
-        """The end that counts: the last one; None when the session has none."""
-        return self.ends[-1] if self.ends else None
+        """The end that counts: the last one; None when the session has none, or went on after it without another."""
+        return self.ends[-1] if self.ends and not self.went_on else None
 
     @property
     def did_nothing(self) -> bool:

@@ -6,7 +6,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from rulebook.diagnostic import Diagnostic
-from rulebook.expression.conditions import chosen, condition_node
 from rulebook.expression.nodes import (
     AllOf,
     AnyOf,
@@ -49,6 +48,9 @@ from rulebook.spec.rules import (
 MAX_DEPTH = 200
 """How deep a tree may be once its named rules are put in place."""
 
+MAX_PARTS = 20_000
+"""How many parts a tree may have once its named rules are put in place: a rule named twice counts twice."""
+
 
 class Stands(Struct, frozen=True):
     """Where a rule stands, which decides which common keys have an effect on it.
@@ -82,6 +84,7 @@ class Compiler(Struct):
     written: tuple[str, ...]
     _open: list[str] = field(default_factory=list)
     _made: dict[tuple[str, Stands], Node | None] = field(default_factory=dict)
+    _sizes: dict[int, tuple[Node, tuple[int, int]]] = field(default_factory=dict)
 
     @property
     def problems(self) -> list[Diagnostic]:
@@ -92,6 +95,8 @@ class Compiler(Struct):
         """The tree of one rule, which stands in `pack`; None, with every problem noted, when it cannot be made."""
         self._typed(spec)
         node = self._node(spec, stands, pack)
+        if node is not None and not self._fits(spec, node):
+            return None
         if node is not None:
             self._effects(spec, node, stands)
             if not isinstance(spec.body, OfName):
@@ -103,6 +108,9 @@ class Compiler(Struct):
         full = f"{pack}.{name}" if pack and "." not in name else name
         spec = self._spec_of(full)
         if spec is None or full in self._open:
+            return None
+        if len(self._open) >= MAX_DEPTH:
+            self._too_much(spec, "levels", MAX_DEPTH)
             return None
         if (full, stands) not in self._made:
             self._open.append(full)
@@ -119,6 +127,8 @@ class Compiler(Struct):
 
     def chosen(self, several: Several, pack: str) -> tuple[str, ...]:
         """The named rules that `them` or a pattern of names stands for."""
+        from rulebook.expression.conditions import chosen  # as for a condition
+
         return chosen(self, several, pack)
 
     def known_names(self, pack: str = "") -> tuple[str, ...]:
@@ -151,6 +161,8 @@ class Compiler(Struct):
             case OfName(name):
                 return self._named(spec, name, stands, pack)
             case OfCondition(condition):
+                from rulebook.expression.conditions import condition_node  # a file without conditions does without
+
                 return condition_node(self, spec, condition, pack)
             case OfFormula():
                 return self._formula(spec, spec.body, pack)
@@ -232,10 +244,27 @@ class Compiler(Struct):
     def _parts(self, spec: RuleSpec, rules: Iterable[RuleSpec], stands: Stands, pack: str) -> tuple[Node, ...] | None:
         made = [self.rule(rule, stands, pack) for rule in rules]
         whole = [node for node in made if node is not None]
-        if any(depth(node) >= MAX_DEPTH for node in whole):
-            self.reader(spec).add("RB706", spec.path, what="rule", count=MAX_DEPTH, parts="levels", limit=MAX_DEPTH)
-            return None
         return tuple(whole) if len(whole) == len(made) else None
+
+    def _fits(self, spec: RuleSpec, node: Node) -> bool:
+        """Whether a tree keeps to its limits; notes the problem when it does not."""
+        levels, parts = self._size(node)
+        if levels > MAX_DEPTH:
+            self._too_much(spec, "levels", MAX_DEPTH)
+        elif parts > MAX_PARTS:
+            self._too_much(spec, "parts", MAX_PARTS)
+        return levels <= MAX_DEPTH and parts <= MAX_PARTS
+
+    def _too_much(self, spec: RuleSpec, parts: str, limit: int) -> None:
+        self.reader(spec).add("RB706", spec.path, what="rule", count=f"more than {limit}", parts=parts, limit=limit)
+
+    def _size(self, node: Node) -> tuple[int, int]:
+        """How many levels and parts a tree has; a shared part is looked at once and counted each time."""
+        if id(node) not in self._sizes:
+            below = [self._size(part) for part in parts_of(node)]
+            levels = 1 + max((deep for deep, _ in below), default=0)
+            self._sizes[id(node)] = (node, (levels, 1 + sum(count for _, count in below)))
+        return self._sizes[id(node)][1]
 
     def _typed(self, spec: RuleSpec) -> None:
         if spec.beside.when is not None:
@@ -312,11 +341,6 @@ def shared(parts: Iterable[Node]) -> Category:
     """The category that all parts share, else `model`."""
     found = {part.common.category for part in parts}
     return found.pop() if len(found) == 1 else "model"
-
-
-def depth(node: Node) -> int:
-    """How many levels a tree has."""
-    return 1 + max((depth(part) for part in parts_of(node)), default=0)
 
 
 def part_type(name: str) -> Type:

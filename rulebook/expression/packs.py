@@ -12,10 +12,7 @@ from rulebook.spec.rules import PackSpec
 
 
 def read_packs(reader: Reader, readers: dict[str, Reader], files: Files) -> tuple[PackSpec, ...]:
-    """The packs under `use:`, as far as they are valid; their readers are added to `readers`."""
-    data = reader.document.data
-    if not isinstance(data, dict) or "use" not in data:
-        return ()
+    """The packs under `use:`, which is there, as far as they are valid; their readers are added to `readers`."""
     found: list[PackSpec] = []
     for path, alias in _asked(reader):
         pack = _pack(reader, path, readers, files)
@@ -47,19 +44,23 @@ def _pack(reader: Reader, path: Path, readers: dict[str, Reader], files: Files) 
     folder = os.path.dirname(reader.document.file)
     file = os.path.join(folder, value)
     reading = read_rules(file, files)
-    if any(d.code == "RB101" for d in reading.diagnostics):
+    if reading.document is None and not files.stands(file, folder=False) and not files.stands(file, folder=True):
         reader.add("RB307", path, path=value, folder=f"`{folder}`" if folder else "this file's folder")
+        return None
+    if any(d.code == "RB101" for d in reading.diagnostics):
+        said = reading.diagnostics[0].message.removeprefix("I can't read this file: ").removesuffix(".")
+        reader.add("RB101", path, reason=f"`{value}` {said.removeprefix('it ')}" if said.startswith("it ") else said)
         return None
     if reading.document is None:
         reader.problems.extend(reading.diagnostics)
         return None
     pack_reader = Reader(reading.document)
     pack_reader.problems.extend(reading.diagnostics)
-    readers[reading.document.file] = pack_reader
     schema = schema_of(reading.document, pack_reader)
     if schema is not None and schema != "rulebook.pack":
         reader.add("RB204", path, value=schema, key="use", choices="a file whose `schema` is `rulebook.pack`", guess="")
         return None
+    readers[reading.document.file] = pack_reader
     if schema is None:
         return None
     from rulebook.spec.pack import read_pack  # a file that uses no pack does without

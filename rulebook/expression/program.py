@@ -11,7 +11,6 @@ from rulebook.evidence.record import Wants
 from rulebook.evidence.scope import file_scope
 from rulebook.expression.compile import FINDING, PART, Compiler
 from rulebook.expression.nodes import FirstOf, Leaf, Node, parts_of
-from rulebook.expression.packs import read_packs
 from rulebook.languages.condition import Condition, Joined, Name, NotOf, Several
 from rulebook.languages.formula import Formula
 from rulebook.languages.types import ANYTHING
@@ -108,7 +107,7 @@ def compile_document(document: Located, noted: tuple[Diagnostic, ...], files: Fi
 
 def _eval(document: Located, readers: dict[str, Reader], files: Files) -> tuple[Program | None, Compiler | None]:
     reader = readers[document.file]
-    packs = read_packs(reader, readers, files)
+    packs = _packs(reader, readers, files)
     spec = read_eval(document, reader, packs)
     if spec is None:
         return None, None
@@ -120,6 +119,15 @@ def _eval(document: Located, readers: dict[str, Reader], files: Files) -> tuple[
     if not (spec.expectations or spec.tests or spec.checks or spec.judge or reader.problems):
         reader.add_at_key("RB611", ("name",))
     return Program(spec, items), compiler
+
+
+def _packs(reader: Reader, readers: dict[str, Reader], files: Files) -> tuple[PackSpec, ...]:
+    data = reader.document.data
+    if not isinstance(data, dict) or "use" not in data:
+        return ()
+    from rulebook.expression.packs import read_packs  # a file that uses no packs does without
+
+    return read_packs(reader, readers, files)
 
 
 def _pack(document: Located, readers: dict[str, Reader]) -> tuple[PackSpec | None, Compiler | None]:

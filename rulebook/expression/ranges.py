@@ -16,6 +16,7 @@ from rulebook.expression.nodes import (
     Not,
     Numeric,
 )
+from rulebook.outcome import total
 
 Range = tuple[float, float]
 
@@ -76,16 +77,16 @@ def _numeric(node: Numeric) -> Range:
 
 def _mean(node: Numeric, ranges: list[Range], floor: float) -> Range:
     weights = [max(part.common.weight, 0.0) for part in node.parts]
-    total = math.fsum(weights)
-    if total == 0:
-        return (0.0, 0.0)
+    whole = total(weights)
+    if whole == 0 or not math.isfinite(whole):
+        return _around(ranges)
     least, most = _sum(weights, ranges)
-    return (min(least / total, floor) if any(p.common.required for p in node.parts) else least / total, most / total)
+    return (min(least / whole, floor) if any(p.common.required for p in node.parts) else least / whole, most / whole)
 
 
 def _sum(weights: list[float], ranges: list[Range]) -> Range:
     ends = [(w * low, w * high) if w else (0.0, 0.0) for w, (low, high) in zip(weights, ranges, strict=True)]
-    return (math.fsum(min(pair) for pair in ends), math.fsum(max(pair) for pair in ends))
+    return (total(min(pair) for pair in ends), total(max(pair) for pair in ends))
 
 
 def _product(ranges: list[Range]) -> Range:

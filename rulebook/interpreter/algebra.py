@@ -21,12 +21,12 @@ from rulebook.expression.nodes import (
     Numeric,
 )
 from rulebook.languages.types import MissingValue
-from rulebook.outcome import Measurement, Misbehavior, Outcome, Skipped, Unmeasured, binary, reaches
+from rulebook.outcome import Measurement, Misbehavior, Outcome, Skipped, Unmeasured, binary, reaches, total
 
 Aggregates: dict[str, Callable[[Sequence[float]], float]] = {
     "min": min,
     "max": max,
-    "mean": lambda scores: math.fsum(scores) / len(scores),
+    "mean": lambda scores: total(scores) / len(scores),
     "product": math.prod,
 }
 
@@ -103,20 +103,22 @@ def at_least(node: AtLeast, found: Sequence[Outcome]) -> Outcome:
         return unsure[0]
     words = f"at least {node.count} of {len(found)} pass"
     outcome = Measurement(
-        min(1.0, passed / node.count), passed >= node.count, expected=words, actual=f"{passed} passed"
+        min(1.0, passed / node.count),
+        passed >= node.count,
+        expected=words,
+        actual=f"{passed} passed",
+        vacuous=_idle(measured),
     )
     return outcome if outcome.passed else _carrying(outcome, measured)
 
 
 def one_of(node: Not | Invert | MisbehaviorIf, part: Outcome) -> Outcome:
     """`not`, `invert` and `misbehavior`: only a measurement changes, and one that the student spoiled does not."""
-    if not isinstance(part, Measurement):
+    if not isinstance(part, Measurement) or part.student_fault:
         return part
     match node:
         case MisbehaviorIf(reason=reason):
             return Misbehavior(reason, part.metadata, part.seen) if part.passed else Skipped("there was no sign of it")
-        case _ if part.student_fault:
-            return part
         case Invert():
             return replace(part, score=1.0 - part.score, passed=reaches(1.0 - part.score, 1.0))
         case Not():
@@ -165,9 +167,9 @@ def _number(
     scores = [part.score for _, part in counted]
     match node.how:
         case "weighted" | "mean":
-            score = math.fsum(w * part.score for w, part in counted) / math.fsum(w for w, _ in counted)
+            score = total(w * part.score for w, part in counted) / total(w for w, _ in counted)
         case "sum":
-            score = math.fsum(w * part.score for w, part in counted)
+            score = total(w * part.score for w, part in counted)
         case _:
             score = Aggregates[node.how](scores)
     if not math.isfinite(score):
@@ -177,7 +179,10 @@ def _number(
     threshold = 1.0 if node.common.threshold is None else node.common.threshold
     passed = reaches(score, threshold)
     reason = "" if passed else _reasons(measured)
-    outcome = Measurement(score, passed, reason, f"a score of at least {threshold:g}", f"{score:g}", metadata)
+    idle = _idle([part for _, part in counted])
+    outcome = Measurement(
+        score, passed, reason, f"a score of at least {threshold:g}", f"{score:g}", metadata, vacuous=idle
+    )
     return outcome if passed else _carrying(outcome, measured)
 
 
@@ -200,7 +205,8 @@ def formula_of(node: FormulaOf, outcomes: Mapping[str, Outcome], value: Callable
         return Unmeasured(node.common.category, f"`{node.score.text}` comes to no number")
     threshold = 1.0 if node.common.threshold is None else node.common.threshold
     passed = reaches(float(score), threshold)
-    return Measurement(float(score), passed, "", f"`{node.score.text}` of at least {threshold:g}", f"{float(score):g}")
+    words = f"`{node.score.text}` of at least {threshold:g}"
+    return Measurement(float(score), passed, "", words, f"{float(score):g}", vacuous=_idle(_measured(read)))
 
 
 def _misbehavior(found: Sequence[Outcome]) -> Misbehavior | None:
@@ -233,8 +239,15 @@ def _aggregated(node: AllOf | AnyOf, found: Sequence[Outcome], passed: bool) -> 
     score = Aggregates[node.score]([part.score for part in measured])
     if not math.isfinite(score):
         return Unmeasured(node.common.category, f"the score came to {score}, which is not a number to count with")
-    outcome = Measurement(score, passed, "" if passed else _reasons(measured), actual=f"{score:g}")
+    reason = "" if passed else _reasons(measured)
+    outcome = Measurement(score, passed, reason, actual=f"{score:g}", vacuous=_idle(measured))
     return outcome if passed else _carrying(outcome, measured)
+
+
+def _idle(measured: Sequence[Measurement]) -> bool:
+    """Whether all that these parts scored, they scored by doing nothing."""
+    scored = [part for part in measured if part.score > 0]
+    return bool(scored) and all(part.vacuous for part in scored)
 
 
 def _carrying(outcome: Measurement, measured: Sequence[Measurement]) -> Measurement:
@@ -260,8 +273,8 @@ def _missing_weight(node: Numeric, weights: list[float], found: Sequence[Outcome
 def _share(weights: list[float], found: Sequence[Outcome]) -> float:
     """The share of the weight, skipped parts left out, that was measured."""
     there = [(abs(w), part) for w, part in zip(weights, found, strict=True) if not isinstance(part, Skipped)]
-    total = math.fsum(w for w, _ in there)
-    return math.fsum(w for w, part in there if isinstance(part, Measurement)) / total if total else 1.0
+    whole = total(w for w, _ in there)
+    return total(w for w, part in there if isinstance(part, Measurement)) / whole if whole else 1.0
 
 
 def _failed(part: Outcome) -> bool:

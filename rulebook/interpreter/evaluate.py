@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from rulebook.checks import Check
-from rulebook.errors import MisbehaviorError, Missing, NotHandedIn, OutOfTime
+from rulebook.errors import EvidenceError, MisbehaviorError, Missing, NotHandedIn, OutOfTime
 from rulebook.evidence.bundle import Evidence
 from rulebook.expression.nodes import (
     AllOf,
@@ -92,10 +92,15 @@ class _Walk(Struct):
         return None if value else Skipped(f"`{common.when.text}` is false")
 
     def _value(self, formula: Formula) -> object:
-        value = formula.value(self.evidence.document.lookup, search_with(self.ports))
-        if isinstance(value, MissingValue):
-            absent = self.evidence.document.absent(value.what)
+        """A condition's value; whatever keeps it from being told, the student's doing too, makes it unmeasured."""
+        try:
+            value = formula.value(self.evidence.document.lookup, search_with(self.ports))
+            if isinstance(value, MissingValue):
+                raise self.evidence.document.absent(value.what)
+        except Missing as absent:
             return Unmeasured(absent.category, f"`{formula.text}` cannot be told: {absent.reason}")
+        except EvidenceError as problem:
+            return Unmeasured("harness", f"`{formula.text}` cannot be told: {problem}")
         return value
 
     def _timed(self, node: Node) -> Trace:
@@ -162,8 +167,8 @@ class _Walk(Struct):
     def _idle(self, node: Node, outcome: Outcome) -> Outcome:
         """A negation that passes over a session that did nothing proves nothing."""
         record = self.evidence.record
-        idle = record is not None and record.did_nothing and isinstance(node, Not | NoneOf)
-        if idle and isinstance(outcome, Measurement) and outcome.passed:
+        idle = record is not None and record.did_nothing and isinstance(node, Not | NoneOf | Invert)
+        if idle and isinstance(outcome, Measurement) and outcome.score > 0 and not outcome.student_fault:
             return replace(outcome, vacuous=True)
         return outcome
 
@@ -234,4 +239,4 @@ def _passing(outcome: Outcome, common: Common) -> Outcome:
     passed = reaches(outcome.score, common.threshold) and not outcome.student_fault
     if passed == outcome.passed:
         return outcome
-    return replace(outcome, passed=passed, vacuous=outcome.vacuous and passed)
+    return replace(outcome, passed=passed)

@@ -9,18 +9,24 @@ from rulebook.place import Path
 
 
 class Shown(Struct, frozen=True):
-    """Plain data that a message shows as the file's own language writes it; with `key`, as the value of that key."""
+    """Plain data that a message shows as the file's own language writes it; with `key`, as the value of that key.
+
+    `around` is the phrase in which it stands, with `{}` in its place; `quotes`: a text has them, needed or not.
+    """
 
     data: object
     key: str = ""
+    around: str = "{}"
+    quotes: bool = False
 
 
 class Fault(Struct, frozen=True):
     """One problem within a text value.
 
-    `code` and `words` fill a sentence of `rulebook.codes`, the latter with `Shown` among them; `start` and `end` count characters of the value
-    (`end` None: to its end). `mended` is the whole value as it should be, `safe` whether it means the same.
-    `path` leads from the value that was read to the text in which the problem stands; empty: it is that value itself.
+    `code` and `words` fill a sentence of `rulebook.codes`, with `Shown` data among the words; `start` and `end` count
+    characters of the value (`end` None: to its end). `mended` is the whole value as it should be, `safe` whether it
+    means the same. `path` leads from the value that was read to the text in which the problem stands; empty: it is
+    that value itself.
     """
 
     code: str

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from rulebook.languages.faults import Fault
-from rulebook.languages.formula_functions import FUNCTIONS
 from rulebook.languages.formula_terms import Compare, Literal, Pick, Read, Term
 from rulebook.languages.types import ListOf, MapOf, RecordOf, Scalar, Type, described
 from rulebook.spelling import guess, listed, nearest
@@ -51,6 +50,8 @@ def unknown_field(text: Text, term: Read, position: int, place: Type, names: Seq
     if position == 0 and term.base is None and ours is not None:
         words: dict[str, object] = {"ours": ours, "theirs": key}
         return Fault("RB402", words, start, end, mended=text.mended(start, end, ours), safe=not text.quoted)
+    if position == 0 and term.base is None and key in _SOURCES and not item:
+        return _source(text, term, key, place)
     best = nearest(key, names)
     says = f" Did you mean `{best}`?" if best else _otherwise(text, term, position, place, names)
     return Fault(
@@ -148,6 +149,8 @@ def _known(lacks: Sequence[Lack]) -> str:
 
 
 def _otherwise(text: Text, term: Read, position: int, place: Type, names: Sequence[str]) -> str:
+    from rulebook.languages.formula_functions import FUNCTIONS  # only an expression with a call or a mistake needs it
+
     key, before = term.keys[position], text.whole[term.start : term.ends[position - 1]] if position else ""
     if key in FUNCTIONS and position == 0:
         return f" `{key}` is a function: write `{key}(…)`."
@@ -157,7 +160,15 @@ def _otherwise(text: Text, term: Read, position: int, place: Type, names: Sequen
         return f' Ask all its items: `any({before}, "…")`.'
     if isinstance(place, Scalar):
         return ""
-    return guess(key, names)
+    return guess(key, names, list_up_to=_MOST_FIELDS)
+
+
+def _source(text: Text, term: Read, key: str, place: Type) -> Fault:
+    """RB403: the name of a text source, which only `from:` knows."""
+    says = f" `{key}` is a source for `from:`; in an expression write `{_LAST_TEXT}`."
+    words = {"field": key, "place": described(place), "guess": says}
+    mended = text.mended(term.start, term.end, _LAST_TEXT) if len(term.keys) == 1 else None
+    return Fault("RB403", words, term.start, term.ends[0], mended=mended)
 
 
 def _hint(written: str, kind: Type, wanted: str) -> str:
@@ -178,4 +189,9 @@ def _bare(place: str) -> str:
     return re.sub(r"^(?:the|an?) ", "", place)
 
 
+_MOST_FIELDS = 12
+"""A record with no more fields than this is shown with all of them when one is not found."""
+
+_SOURCES = frozenset(("assistant", "final_message", "transcript"))
+_LAST_TEXT = "path('$.messages[-1].text')"
 _HYPHENS = r"[^\W\d][\w.]*(?:-[^\W\d][\w.]*)+"

@@ -128,12 +128,15 @@ def _unknown(reading: Reading, name: ast.Name) -> Term:
 
 
 def _method(reading: Reading, node: ast.Call) -> Term:
-    from rulebook.languages.formula_mistakes import METHODS  # as above
+    from rulebook.languages.formula_mistakes import METHODS, list_method  # as above
 
     source = reading.source
     if not isinstance(node.func, ast.Attribute):
         return reading.refuse_syntax(node, node.func)
     ours = METHODS.get(node.func.attr.lower())
+    told = list_method(source.slice(node.func.value), node.func.attr)
+    if ours is None and told is not None:
+        return reading.refuse(node, *told)
     if ours is None or not isinstance(node.func.value, (ast.Name, ast.Attribute)):
         return reading.refuse(node, f"`.{node.func.attr}(…)`", " Only the listed functions can be called.")
     new = f"{ours}({', '.join(source.slice(part) for part in (node.func.value, *node.args))})"

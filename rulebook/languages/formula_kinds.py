@@ -58,6 +58,29 @@ def item_record(kind: Type) -> RecordOf:
     return RecordOf("an item", {"item": item})
 
 
+def field_kind(kind: Type, key: str) -> Type | None:
+    """The kind of a field; None where there is none of that name."""
+    match kind:
+        case RecordOf():
+            return kind.fields.get(key, ANYTHING if kind.open else None)
+        case MapOf():
+            return kind.value
+        case _:
+            return ANYTHING if is_anything(kind) else None
+
+
+def kind_along(kind: Type, keys: tuple[str, ...]) -> Type:
+    """The kind that a path of fields leads to; anything where one of them is not there."""
+    for key in keys:
+        kind = field_kind(kind, key) or ANYTHING
+    return worth(kind)
+
+
+def worth(kind: Type) -> Type:
+    """What a value of this kind is worth by itself: a record may stand for one of its values."""
+    return kind.value if isinstance(kind, RecordOf) and kind.value is not None else kind
+
+
 def either(one: Type, other: Type) -> Type | None:
     """The kind of a value that is of one of two kinds; None when they do not go together."""
     if not isinstance(one, Scalar) or not isinstance(other, Scalar):

@@ -28,9 +28,35 @@ METHODS = {
 """Our function for what other languages write as `text.method()`."""
 
 
+LIST_METHODS = {
+    "filter": "count",
+    "where": "count",
+    "select": "count",
+    "map": "count",
+    "some": "any",
+    "any": "any",
+    "find": "any",
+    "every": "all",
+    "all": "all",
+    "reduce": "sum",
+}
+"""Our function for what other languages write as `list.method(item => …)`."""
+
+
+def list_method(over: str, method: str) -> tuple[str, str] | None:
+    """What a method of lists is called in messages, and what to write instead; None when it is none."""
+    ours = LIST_METHODS.get(method.lower())
+    if ours is None:
+        return None
+    return f"`.{method}(…)`", f' Write `{ours}({over}, "…")`, with an expression over one item in the quotes.'
+
+
 def faults_in(text: str) -> tuple[Fault, ...]:
     """Why `text` cannot be parsed: other languages' operators, else where it gets stuck."""
     tokens = tokens_of(text)
+    arrow = _arrow(tokens)
+    if arrow is not None:
+        return (arrow,)
     found = foreign(text, tokens)
     if found:
         return found
@@ -76,6 +102,18 @@ def parses(text: str) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
+
+
+def _arrow(tokens: Sequence[Token]) -> Fault | None:
+    """`tool_calls.filter(x => …)`: a function over items, which is no `>=`."""
+    if not any(token.text == "=>" for token in tokens):
+        return None
+    for token, following in zip(tokens, tokens[1:], strict=False):
+        over, dot, method = token.text.rpartition(".")
+        told = list_method(over, method) if token.kind == "word" and dot and following.text == "(" else None
+        if told is not None:
+            return Fault("RB411", {"what": told[0], "hint": told[1]}, token.start, token.end)
+    return None
 
 
 class _Change(NamedTuple):

@@ -3,7 +3,6 @@
 from rulebook.errors import NotHandedIn, OutOfTime, UsageError
 from rulebook.languages.formula_terms import Search
 from rulebook.languages.pattern import MAX_TEXT_CHARACTERS, SEARCH_LIMIT_S, Pattern
-from rulebook.languages.pattern_compiled import compiled
 from rulebook.ports import Ports
 
 
@@ -18,13 +17,25 @@ def search_with(ports: Ports) -> Search:
                 raise OutOfTime(SEARCH_LIMIT_S, material=True) from error
             why = f"the search for `{pattern.text}` did not end within {SEARCH_LIMIT_S:g} s"
             raise NotHandedIn(why) from error
+        if len(text) > MAX_TEXT_CHARACTERS and (found is None or not safe_when_cut(pattern, found[1])):
+            raise NotHandedIn(f"the text is too large to search for `{pattern.text}`")
         return found is not None
 
     return search
 
 
+def safe_when_cut(pattern: Pattern, end: int) -> bool:
+    """Whether a match that ends at `end` of a text cut to its limit would be one in the whole text too.
+
+    A pattern that looks past its match, or asks for the end, can be deceived by the cut.
+    """
+    return end < MAX_TEXT_CHARACTERS and not any(sign in pattern.text for sign in ("(?", "$", r"\Z", r"\z", r"\b", r"\B"))
+
+
 def quick_search(pattern: Pattern, text: str) -> bool:
     """Python's own search, for a text on which the pattern is proved to be quick. Raises UsageError for others."""
+    from rulebook.languages.pattern_compiled import compiled  # only what is evaluated pays for it
+
     if not pattern.quick_on(len(text)):
         raise UsageError(f"`{pattern.text}` may search for long: pass a `search` that has a time limit")
     return compiled(pattern.text, pattern.flags).search(text) is not None

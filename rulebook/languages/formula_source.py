@@ -58,9 +58,18 @@ class Source:
 
     def mended(self, start: int, end: int, new: str) -> str | None:
         """The whole text with `start:end` replaced; None where `new` would break out of quotes around it."""
-        if self._offsets is not None and ("\\" in new or '"' in new or "'" in new):
+        if self._offsets is not None and ("\\" in new or self._opening in new):
             return None
         return self._around(start, end, new)
+
+    @property
+    def quote(self) -> str:
+        """The quote that a text written into our text takes: the other one than that around it."""
+        return '"' if self._offsets is not None and self._opening == "'" else "'"
+
+    @property
+    def _opening(self) -> str:
+        return self.whole[self._offsets[0] - 1] if self._offsets else ""
 
     def outward(self, faults: tuple[Fault, ...]) -> LanguageError:
         """Faults of our text as faults of the whole."""
@@ -87,12 +96,22 @@ class Source:
 
         number = stuck_together(self.text)
         if number is not None:
-            words = {"expected": f"I expected a space or an operator after `{number.text}`"}
-            raise self.outward((Fault("RB401", words, number.start, number.end),))
+            raise self.outward((self._stuck_together(number.start, number.end),))
         comment = next((token for token in tokens_of(self.text) if token.text == "#"), None)
         if comment is not None:
             words = {"what": "A comment", "hint": " Put it on a line of its own, outside the expression."}
             raise self.outward((Fault("RB411", words, comment.start, len(self.text)),))
+
+    def _stuck_together(self, start: int, end: int) -> Fault:
+        from rulebook.languages.formula_texts import word_around  # only a mistake pays for it
+
+        word = word_around(self.text, start)
+        if word is None:
+            words = {"expected": f"I expected a space or an operator after `{self.text[start:end]}`"}
+            return Fault("RB401", words, start, end)
+        new = f"{self.quote}{self.text[slice(*word)]}{self.quote}"
+        mended = f"{self.text[: word[0]]}{new}{self.text[word[1] :]}"
+        return Fault("RB401", {"expected": f"put text in quotes: `{new}`"}, *word, mended=mended)
 
 
 _SPACES = re.compile(r"[^\S ]")

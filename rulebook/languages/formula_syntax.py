@@ -214,7 +214,7 @@ class _Reader(Reading):
             if not items:
                 return self.refuse(where, "An empty list", " Write what may stand in it.")
             if None in written:
-                return self.refuse(where, "A list of anything but written values")
+                return self._unwritten(where, items)
             choices = Choices(tuple(item for item in written if item is not None), *self.source.span(where))
             self.findings.terms[where] = choices
             return choices
@@ -224,7 +224,21 @@ class _Reader(Reading):
             return self.refuse(where, "`in` before a single text", f" Write `in [{written_text}]`, or `==`.", mended)
         return self.term(where, depth)
 
+    def _unwritten(self, where: ast.List | ast.Tuple, items: tuple[Term, ...]) -> Term:
+        from rulebook.languages.formula_texts import is_bare_text  # only a mistake pays for it
+
+        words = [self.source.slice(item) for item in where.elts]
+        quote = self.source.quote
+        texts = [f"{quote}{word}{quote}" if is_bare_text(word) else word for word in words]
+        hint, mended = "", None
+        if all(map(_written, items)) or texts != words:
+            new = f"[{', '.join(texts)}]"
+            hint, mended = f" Put texts in quotes: `{new}`.", self.source.mended(*self.source.span(where), new)
+        return self.refuse(where, "A list of anything but written values", hint, mended)
+
     def _identity(self, node: ast.Compare) -> Term:
+        from rulebook.languages.formula_texts import side_of_is  # only a mistake pays for it
+
         left, right = self.source.slice(node.left), self.source.slice(node.comparators[0])
         same = isinstance(node.ops[0], ast.Is)
         if right.lower() in ("none", "null", "missing", "known"):
@@ -232,7 +246,7 @@ class _Reader(Reading):
         elif right == "empty":
             new = f"len({left}) {'==' if same else '>'} 0"
         else:
-            new = f"{left} {'==' if same else '!='} {right}"
+            new = f"{left} {'==' if same else '!='} {side_of_is(right, self.source.quote)}"
         words = {"ours": new, "theirs": self.source.slice(node)}
         return self.wrong("RB402", words, node, self.source.mended(*self.source.span(node), new))
 

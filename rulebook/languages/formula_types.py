@@ -18,7 +18,6 @@ from rulebook.languages.formula_advice import (
     unknown_field,
     unlike,
 )
-from rulebook.languages.formula_functions import FUNCTIONS
 from rulebook.languages.formula_guards import known_when, narrowed
 from rulebook.languages.formula_kinds import (
     always_equal,
@@ -27,15 +26,16 @@ from rulebook.languages.formula_kinds import (
     cannot_equal,
     cannot_order,
     either,
-    is_anything,
+    field_kind,
     is_kind,
     item_record,
+    kind_along,
     kind_of,
     negated,
     plain_number,
+    worth,
 )
 from rulebook.languages.formula_literals import outward
-from rulebook.languages.formula_results import result_of, unfit_argument
 from rulebook.languages.formula_syntax import Parsed, parsed
 from rulebook.languages.formula_terms import (
     PARAMS,
@@ -60,7 +60,6 @@ from rulebook.languages.types import (
     NUMBER,
     YES_NO,
     ListOf,
-    MapOf,
     RecordOf,
     Scalar,
     Scope,
@@ -146,7 +145,7 @@ class _Checker:
     def _read(self, term: Read) -> Type:
         kind: Type = self._record if term.base is None else self._find(term.base).kind
         for position, key in enumerate(term.keys):
-            place, found = kind, _field(kind, key)
+            place, found = kind, field_kind(kind, key)
             if found is None:
                 names = list(place.fields) if isinstance(place, RecordOf) else []
                 item = term.base is None and self._text.quoted
@@ -154,8 +153,8 @@ class _Checker:
                 return ANYTHING
             kind = found
             if kind.optional and self._may_lack(term, position, place):
-                return replace(_end_of(kind, term.keys[position + 1 :]), optional=True)
-        return _worth(kind)
+                return replace(kind_along(kind, term.keys[position + 1 :]), optional=True)
+        return worth(kind)
 
     def _may_lack(self, term: Read, position: int, place: Type) -> bool:
         path = ".".join(term.keys[: position + 1])
@@ -211,7 +210,10 @@ class _Checker:
         return calculated(term.operator, plain_number(left), plain_number(right))
 
     def _compare(self, term: Compare) -> _Found:
+        count = len(self.faults)
         kinds = [self._find(part).kind for part in term.parts]
+        if len(self.faults) > count:
+            self._bare_texts(term, term.parts, kinds, count)
         truths: list[bool | None] = []
         pairs = zip(term.operators, term.parts, term.parts[1:], kinds, kinds[1:], strict=False)
         for operator, left, right, one, other in pairs:
@@ -228,6 +230,20 @@ class _Checker:
         optional = any(kind.optional for kind in kinds)
         truth = False if False in truths else True if all(truths) else None
         return _Found(_yes_no(optional), None if optional else truth)
+
+    def _bare_texts(self, term: Term, parts: tuple[Term, ...], kinds: list[Type], since: int) -> None:
+        """Say of a word beside a text that it needs quotes, in place of the faults found in it `since` then."""
+        from rulebook.languages.formula_texts import bare_text  # only a mistake pays for it
+
+        beside = [kind for part, kind in zip(parts, kinds, strict=True) if not isinstance(part, Literal)]
+        for position, part in enumerate(parts):
+            unknown = any(f.code == "RB403" and f.start == part.start for f in self.faults[since:])
+            fault = bare_text(self._text, part, beside, self._record) if unknown else None
+            if fault is not None:
+                kept = [f for f in self.faults[since:] if not part.start <= f.start < part.end]
+                self.faults[since:] = [*kept, fault]
+                self._lacks_within(term)
+                kinds[position] = ANYTHING
 
     def _equal(self, term: Compare, operator: str, left: Term, right: Term, one: Type, other: Type) -> bool | None:
         why = cannot_equal(one, other)
@@ -283,12 +299,17 @@ class _Checker:
             self.faults.append(never_that_word(self._text, left, item, choices))
 
     def _call(self, term: Call) -> Type:
+        from rulebook.languages.formula_functions import FUNCTIONS  # many expressions call nothing
+        from rulebook.languages.formula_results import result_of, unfit_argument
+
         sheltered = self._sheltered
-        kinds: list[Type] = []
+        count, kinds = len(self.faults), list[Type]()
         for position, argument in enumerate(term.args):
             self._sheltered = sheltered or (term.name in ("known", "default") and position == 0)
             kinds.append(self._find(argument).kind)
         self._sheltered = sheltered
+        if len(self.faults) > count and term.name in ("contains", "starts_with", "ends_with"):
+            self._bare_texts(term, term.args, kinds, count)
         unfit = unfit_argument(term, tuple(kinds))
         if unfit is not None:
             argument = term.args[unfit]
@@ -314,6 +335,10 @@ class _Checker:
         match term.extra:
             case Pattern():
                 faults = term.extra.faults()
+                if faults:
+                    from rulebook.languages.formula_texts import without_flags  # only a mistake pays for it
+
+                    faults = tuple(map(without_flags, faults))
             case Select():
                 faults = term.extra.faults(Scope(self._record.place, self._record.fields))
             case _:
@@ -335,6 +360,8 @@ class _Checker:
             return None
         item = kinds[0].item if isinstance(kinds[0], ListOf) else ANYTHING
         if not is_kind(item, "number"):
+            from rulebook.languages.formula_functions import FUNCTIONS  # as above
+
             words = {"name": term.name, "wanted": FUNCTIONS[term.name].wanted, "found": described(kinds[0])}
             self.faults.append(Fault("RB406", words, term.start, term.end))
         return item
@@ -353,26 +380,6 @@ def _sound(fault: Fault) -> Fault:
 
 def _yes_no(optional: bool) -> Scalar:
     return _PERHAPS if optional else YES_NO
-
-
-def _field(kind: Type, key: str) -> Type | None:
-    match kind:
-        case RecordOf():
-            return kind.fields.get(key, ANYTHING if kind.open else None)
-        case MapOf():
-            return kind.value
-        case _:
-            return ANYTHING if is_anything(kind) else None
-
-
-def _end_of(kind: Type, keys: tuple[str, ...]) -> Type:
-    for key in keys:
-        kind = _field(kind, key) or ANYTHING
-    return _worth(kind)
-
-
-def _worth(kind: Type) -> Type:
-    return kind.value if isinstance(kind, RecordOf) and kind.value is not None else kind
 
 
 _PERHAPS = Scalar("yes or no", optional=True)

@@ -56,12 +56,12 @@ class Pattern(Struct, frozen=True):
         return steps is not None and steps <= QUICK_STEPS
 
     def faults(self, scope: Scope | None = None) -> tuple[Fault, ...]:  # noqa: ARG002
-        """What works and is likely not what was meant: RB126, RB421, RB422, RB423, RB705.
+        """What works and is likely not what was meant: RB126, RB421, RB422, RB423, RB426, RB705.
 
         A pattern reads no names, so `scope` changes nothing; it is taken so that patterns are asked like
         other languages.
         """
-        if self.literal and not self.text.endswith("\n"):
+        if self.literal and self.text[0] != "/" and self.text[-1] != "\n":
             return ()
         from rulebook.languages.pattern_faults import warnings_of  # as above
 

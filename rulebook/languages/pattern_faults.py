@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 
-from rulebook.languages.faults import Fault
+from rulebook.languages.faults import Fault, Shown
 from rulebook.languages.pattern_compiled import compiled, flags_of
 from rulebook.languages.pattern_cost import Cost, cost_of
 from rulebook.languages.pattern_pieces import Piece, depth, pieces, repeated
@@ -17,7 +17,7 @@ MAX_DEPTH = 40
 @lru_cache(maxsize=2048)
 def errors_of(text: str, flags: str, engine: str) -> tuple[Fault, ...]:
     """What keeps a pattern from being used: a mistake, groups too deep, or searches that can take forever."""
-    deep = depth(text)
+    deep = depth(text) if text.count("(") > MAX_DEPTH else 0
     if deep > MAX_DEPTH:
         return (Fault("RB706", {"what": "pattern", "count": deep, "parts": "groups in groups", "limit": MAX_DEPTH}),)
     if engine == "re2":
@@ -45,8 +45,9 @@ def most_steps(text: str, flags: str, characters: int) -> int | None:
     return None if cost.degree is None else cost.ways * max(characters, 1) ** cost.degree
 
 
+@lru_cache(maxsize=2048)
 def warnings_of(text: str, flags: str, engine: str) -> tuple[Fault, ...]:
-    """What works and is likely not what was meant: RB126, RB421, RB422, RB423, RB705."""
+    """What works and is likely not what was meant: RB126, RB421, RB422, RB423, RB426, RB705."""
     return tuple(_warnings(text, flags, engine))
 
 
@@ -88,6 +89,10 @@ def _known_cost(text: str, flags: str) -> Cost:
 
 
 def _warnings(text: str, flags: str, engine: str) -> Iterator[Fault]:
+    slashes = _slashes(text)
+    if slashes is not None:
+        yield slashes
+        return
     verbose = "x" in flags
     if text.endswith("\n") and not verbose:
         mended = text.rstrip("\n")
@@ -100,6 +105,18 @@ def _warnings(text: str, flags: str, engine: str) -> Iterator[Fault]:
     yield from _anchors(text, flags, engine, written)
     if cost.slow and engine == "python":
         yield Fault("RB705", {"why": _SLOW[cost.slow]})
+
+
+def _slashes(text: str) -> Fault | None:
+    """`/done/i`: a pattern as JavaScript writes it. A word between two slashes may be a folder, and is none."""
+    found = re.fullmatch(r"/((?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)/([dgimsuvy]{0,6})", text)
+    if found is None or not (found[2] or re.search(r"[\\^$*+?{}\[\]()|\s]", found[1])):
+        return None
+    inside = found[1].replace("\\/", "/")
+    letters = [letter for letter in found[2] if letter in "ims"]
+    flags = Shown(letters, "flags", " and `{}`") if letters else ""
+    words = {"pattern": Shown(inside, quotes=True), "flags": flags}
+    return Fault("RB426", words, mended=None if letters else inside)
 
 
 _KEEP_ONE = (

@@ -57,6 +57,14 @@ def read_currency(text: str) -> str:
     raise LanguageError(Fault("RB214", words, mended=mended, safe=mended is not None))
 
 
+def money_in(text: str) -> tuple[str, str] | None:
+    """The amount and the currency that a text such as `0.50 USD` or `$0.50` names; None when it names none."""
+    found = re.fullmatch(r"([$€£]|[A-Za-z]{3}(?= ))? ?([0-9]+(?:\.[0-9]+)?) ?([€£$]|[A-Za-z]{3})?", text.strip())
+    sign = (found[1] or found[3] or "") if found else ""
+    currency = {"$": "USD", "€": "EUR", "£": "GBP"}.get(sign, sign.upper())
+    return (found[2], currency) if found and currency else None
+
+
 def said(key: str) -> Callable[[bool], bool]:
     """A validator for the flag `key`: `false` asks for nothing, and that is said rather than passed over."""
 

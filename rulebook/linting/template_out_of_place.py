@@ -17,10 +17,9 @@ def look(loaded: Loaded, files: Files) -> None:  # noqa: ARG001
     if "{{" not in loaded.text or not isinstance(loaded.content, Program | PackSpec):
         return
     reader = loaded.readers[loaded.file]
-    for path in reader.document.styles:
-        value = reader.document.at(path)
-        found = looks_like_template(value) if isinstance(value, str) and not _live(path) else None
-        if found is not None and isinstance(value, str):
+    for path, value in reader.document.texts():
+        found = looks_like_template(value) if "{{" in value and not _live(path) else None
+        if found is not None:
             place = reader.document.within(path, *found)
             reader.add("RB425", path, place, key=_key(path), part=value[found[0] : found[1]], where=_WHERE)
 

@@ -27,8 +27,7 @@ def look(loaded: Loaded, files: Files) -> None:  # noqa: ARG001
 
 
 def _texts(document: Located) -> list[str]:
-    paths = [path for path in document.styles if path[:1] != ("use",)]
-    return [value for path in paths if isinstance(value := document.at(path), str)]
+    return [text for path, text in document.texts() if path[:1] != ("use",)]
 
 
 def _read(pattern: str, texts: list[str]) -> bool:

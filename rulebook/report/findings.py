@@ -89,6 +89,8 @@ def _measured(
     if not math.isfinite(found.score):
         return _blank(id, category, weight, "unmeasured", "the score is not a finite number", found.expected)
     score, note = _within(found.score, range)
+    if found.vacuous and not found.passed and score > 0:
+        score, note = 0.0, "what it scored, it scored by doing nothing"
     return Finding(
         id=id,
         category=category,

@@ -13,6 +13,9 @@ from rulebook.outcome import CATEGORIES, Category
 from rulebook.report.findings import Finding
 from rulebook.report.judged import Judged
 
+IMPLIED = ("session.ended", "base_commit")
+"""The findings that no file asks for. They can fail a session; alone they prove nothing of its work."""
+
 REFUSED, AUDIT_GAP = 3, 9
 
 
@@ -41,19 +44,25 @@ def totals(judged: Judged) -> Totals:
         return Totals(False, None, None, {}, weights, "the log could not be verified")
     if any(finding.status == "misbehavior" for finding in found):
         return Totals(False, 0.0, 0.0, components, weights)
+    asked = any(finding.status == "pass" and finding.id not in IMPLIED for finding in found)
     passed = sum(finding.status == "pass" for finding in found)
     failed = sum(finding.status == "fail" for finding in found)
     unmeasured = any(finding.status == "unmeasured" for finding in found)
     score = passed / (passed + failed) if passed + failed else None
     no_reward = _why_none(judged, components, weights)
     return Totals(
-        passed=passed > 0 and failed == 0 and not unmeasured,
+        passed=asked and failed == 0 and not unmeasured,
         score=score,
         reward=None if no_reward else reward_of(components, weights),
         components=components,
         weights=weights,
         no_reward=no_reward,
     )
+
+
+def _says_something(finding: Finding) -> bool:
+    """Whether a finding that the file asks for was measured, and not by the session's doing nothing."""
+    return finding.id not in IMPLIED and finding.counts and finding.score is not None
 
 
 def weights_of(written: Mapping[str, float]) -> dict[Category, float]:
@@ -119,7 +128,7 @@ def _why_none(judged: Judged, components: Mapping[Category, float | None], weigh
         reasons.append(f"the session ended `{judged.end_reason}`, which says nothing of the model's work")
     if judged.skipped_tests and weights["test"] > 0:
         reasons.append("`--skip-tests` left out tests that have a weight")
-    if not components:
+    if not unmeasured and not any(_says_something(finding) for finding in judged.findings):
         reasons.append("nothing that counts was measured")
     elif not any(weights[category] > 0 for category in components):
         reasons.append("every category that was measured has weight 0")

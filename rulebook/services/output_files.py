@@ -24,6 +24,17 @@ def write_bytes(path: str, pieces: Iterable[bytes], *, force: bool) -> None:
         raise UsageError(f"I can't write `{path}`: {(error.strerror or 'the machine refuses').lower()}.") from None
 
 
+def refuse_over(path: str, sources: Iterable[str]) -> None:
+    """Refuse to write over what is being read, or over what is no ordinary file. Raises UsageError."""
+    if not os.path.lexists(path):
+        return
+    if not os.path.isfile(path):
+        raise UsageError(f"`{path}` is no ordinary file, and was not touched. Write another name.")
+    for source in sources:
+        if os.path.exists(source) and os.path.samefile(path, source):
+            raise UsageError(f"`{path}` is what is being checked, and was not touched. Write another name.")
+
+
 def _write(path: str, pieces: Iterable[bytes], force: bool) -> None:
     handle, draft = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".rulebook-")
     try:
@@ -31,7 +42,7 @@ def _write(path: str, pieces: Iterable[bytes], force: bool) -> None:
             file.writelines(pieces)
         os.chmod(draft, 0o666 & ~_umask())
         if force:
-            os.replace(draft, path)
+            os.replace(draft, os.path.realpath(path))
         else:
             os.link(draft, path)
     finally:

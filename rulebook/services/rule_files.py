@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from rulebook.errors import UsageError
+from rulebook.services.files import MachineFiles
 from rulebook.spelling import guess
 
 ENDINGS = (".yaml", ".yml", ".zon")
@@ -33,8 +34,7 @@ def rule_files_below(path: str) -> list[str]:
 def text_of(path: str) -> str:
     """A rule file's text for showing it, odd bytes replaced; empty when it cannot be read."""
     try:
-        with open(path, "rb") as file:
-            data = file.read(_SHOWN_BYTES)
+        data = MachineFiles().read(path, _SHOWN_BYTES)
     except OSError:
         return ""
     return data.decode("utf-8", "replace").removeprefix("\ufeff")

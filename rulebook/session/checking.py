@@ -123,7 +123,6 @@ def _unjudged(program: Program, opened: Opened) -> Judged:
 def _framed(program: Program, evidence: Evidence, audit: Audit) -> Judged:
     spec, record = program.spec, evidence.session
     config = record.configs[-1] if record.configs else None
-    provenance = spec.head.provenance.model_dump(exclude_none=True) if spec.head.provenance else {}
     return Judged(
         name=spec.head.name,
         spec_path=spec.document.file,
@@ -135,7 +134,7 @@ def _framed(program: Program, evidence: Evidence, audit: Audit) -> Judged:
         config_sha256=config.config_sha256 if config else None,
         sandbox_sha256=config.sandbox_sha256 if config else None,
         sandbox_driver=config.sandbox_driver if config else None,
-        provenance=provenance,
+        provenance=spec.provenance,
         measured=_measured(record),
         weights=spec.weights,
         end_reason=record.end.end.reason if record.end else None,

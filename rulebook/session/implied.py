@@ -10,13 +10,29 @@ class BaseCommit(Struct, frozen=True):
     """The commit from which a session is said to have started.
 
     `asked` is the name in the spec, `resolved` its full object id in the repository (None: `reason` says why there is
-    none), `logged` what the log recorded when the workspace was opened.
+    none), `logged` what the log recorded when the workspace was opened. `own`: it was looked up in the very repository
+    that is judged, where the student could move a tag or a branch.
     """
 
     asked: str
     resolved: str | None = None
     logged: str | None = None
     reason: str = ""
+    own: bool = False
+
+    @property
+    def known(self) -> str | None:
+        """The commit to compare with; None where nothing that the student could not move names it."""
+        if self.logged is not None:
+            return self.logged
+        return None if self.own and self.asked != self.resolved else self.resolved
+
+    @property
+    def unknown(self) -> str:
+        """Why there is no commit to compare with."""
+        if self.resolved is not None and self.known is None:
+            return f"`{self.asked}` is a name in the student's own repository, where it can be moved: pin the full commit id"
+        return self.reason or "no base commit is known"
 
 
 def session_ended(record: Record) -> Outcome:
@@ -38,6 +54,8 @@ def began_at(base: BaseCommit, record: Record) -> Outcome:
     """
     if base.resolved is None:
         return Unmeasured("fixture", base.reason, expected=base.asked)
+    if base.known is None:
+        return Unmeasured("fixture", base.unknown, expected=base.asked)
     if base.logged is None and "workspace" in record.carries:
         return Unmeasured("fixture", "the log has no `workspace.open`, so it does not say where the session started")
     if base.logged is None:

@@ -11,6 +11,8 @@ from rulebook.ports import Files
 from rulebook.report.judged import Audit
 from rulebook.services.store import find_session
 
+OWN_FORMAT = "chock_log"
+
 ACCEPTED = ("intact", "imported")
 WITHOUT_CHAIN = ("unchained", "partly_chained")
 
@@ -32,7 +34,7 @@ def open_session(
     Raises UsageError when there is none, or when the file is no session that can be read.
     """
     path = find_session(word)
-    if session_format is None and is_own_log(path, files):
+    if session_format == OWN_FORMAT or (session_format is None and is_own_log(path, files)):
         asked = None if path == word else word
         return _own(read_log(path, files, wants, session_id=asked), allow_unchained)
     transcript = read_session(path, files, session_format)

@@ -37,7 +37,10 @@ def resulting_repository(
     a checkout of `refs/chock/<session>` in the fixture; the fixture. `base_commit` is the spec's, None where it
     says none. A fixture that cannot be read is a reason, never passed over.
     """
-    base = base_of(record, base_commit, project or fixture, ports)
+    # the fixture is ours; a name that is only in the project is one that the student could move
+    base = base_of(record, base_commit, fixture or project, ports, own=fixture is None)
+    if base.resolved is None and fixture is not None and project is not None:
+        base = base_of(record, base_commit, project, ports, own=True)
     with ports.workspaces.fresh() as folder:
         try:
             place = _place(project, record, fixture, store, folder, ports)
@@ -47,11 +50,12 @@ def resulting_repository(
             yield Resulting(None, place, base)
             return
         root, origin = place
-        commit = base.logged or base.resolved
-        yield Resulting(Repository(root, origin, ports.files, ports.git, commit, base.reason), "", base)
+        yield Resulting(Repository(root, origin, ports.files, ports.git, base.known, base.unknown), "", base)
 
 
-def base_of(record: Record, base_commit: str | None, repository: str | None, ports: Ports) -> BaseCommit:
+def base_of(
+    record: Record, base_commit: str | None, repository: str | None, ports: Ports, *, own: bool = False
+) -> BaseCommit:
     """The commit that a session started from, and the one that the spec names, looked up in `repository`.
 
     A spec that names none means whatever HEAD was then: the log's own commit, where it has one.
@@ -64,7 +68,7 @@ def base_of(record: Record, base_commit: str | None, repository: str | None, por
         resolved = ports.git.resolve(repository, base_commit or logged or "HEAD")
     except GitError as error:
         return BaseCommit(asked, None, logged, str(error))
-    return BaseCommit(asked, resolved, logged)
+    return BaseCommit(asked, resolved, logged, own=own)
 
 
 def _place(

@@ -1,7 +1,7 @@
 """A rule file as plain data in which every key and value knows its place."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -62,6 +62,18 @@ class Located(Struct, frozen=True):
         first = offsets[start]
         past = offsets[end - 1] + 1 if end > start else first
         return span_between(self.text, first, max(past, first))
+
+    def texts(self) -> Iterator[tuple[Path, str]]:
+        """Every text value below the top with its path, in no order."""
+        waiting: list[tuple[Path, object]] = [((), self.data)]
+        while waiting:
+            path, value = waiting.pop()
+            entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+            for step, inner in entries:
+                if isinstance(inner, str):
+                    yield (*path, step), inner
+                elif isinstance(inner, (dict, list)):
+                    waiting.append(((*path, step), inner))
 
     def at(self, path: Path) -> object:
         """The value at `path`. Raises KeyError when there is none."""

@@ -7,7 +7,7 @@ from rulebook.source.located import Language
 from rulebook.source.yaml_scalars import plain_value, two_readings
 from rulebook.source.zon_values import name_in_zig
 
-_PLAIN = re.compile(r"[A-Za-z_./+-]*[A-Za-z_][\w./+=-]*(?: [\w./+=-]+)*")
+_PLAIN = re.compile(r"[A-Za-z_./+-]*[A-Za-z_][\w./+=-]*")
 
 
 def written(data: object, language: Language) -> str:
@@ -18,7 +18,7 @@ def written(data: object, language: Language) -> str:
         case dict():
             inside = ", ".join(entry(str(key), value, language) for key, value in data.items())
             return f"{{{inside}}}" if language == "yaml" else f".{{ {inside} }}"
-        case list() | tuple():
+        case list():
             inside = ", ".join(written(value, language) for value in data)
             return f"[{inside}]" if language == "yaml" else f".{{ {inside} }}"
         case _:
@@ -33,7 +33,9 @@ def entry(key: str, data: object, language: Language) -> str:
 
 
 def text_written(text: str, language: Language) -> str:
-    """A text, in quotes where YAML needs them."""
+    """A text, in quotes where YAML needs them; `…` stands for whatever the author means."""
+    if text == "…":
+        return text
     if language == "yaml" and _PLAIN.fullmatch(text) and plain_value(text) == text and two_readings(text) is None:
         return text
     return quoted(text, language)

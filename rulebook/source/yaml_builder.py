@@ -7,7 +7,6 @@ from rulebook.place import Path
 from rulebook.source import limits
 from rulebook.source.located import Style
 from rulebook.source.places import Lines
-
 from rulebook.source.yaml_notes import Notes
 from rulebook.source.yaml_quoting import quoted, sign_at
 from rulebook.source.yaml_scalars import TooManyDigits, plain_value
@@ -116,7 +115,9 @@ class Builder:
 
     def scalar(self, value: str, mark: str | None, start: int, end: int) -> None:
         """A key, or a value that is neither list nor mapping; `mark` is the sign of its style."""
-        self._count(start)
+        self._nodes += 1
+        if self._nodes > limits.MAX_NODES:
+            self._stop(start)
         style = STYLES[mark]
         if mark in ("|", ">"):
             end = start + len(self.text[start:end].rstrip())
@@ -142,7 +143,9 @@ class Builder:
 
     def begin(self, items: list[object] | dict[str, object], start: int, flow: bool) -> None:
         """A list or a mapping begins."""
-        self._count(start)
+        self._nodes += 1
+        if self._nodes > limits.MAX_NODES:
+            self._stop(start)
         place = self._open[-1] if self._open else None
         if len(self._open) >= limits.MAX_LEVELS:
             self.diagnostics.append(limits.too_deep(self.file, self.lines.span(start, start + 1)))
@@ -223,14 +226,15 @@ class Builder:
         for key in reversed(place.items) if isinstance(place.items, dict) else ():
             start, end = self.values.get((*place.path, key), (0, 0))
             if start < end:
-                return None if self.text[start] in "[{'\"" else start
+                return None if self.text.startswith(("[", "{", "'", '"'), start) else start
         return None
 
     def _put(self, place: _Open | None, value: object, end: int) -> None:
         if place is None:
             self.data, self.has_root = value, True
             return
-        place.end = max(place.end, end)
+        if end > place.end:
+            place.end = end
         if isinstance(place.items, list):
             place.items.append(value)
             return
@@ -245,9 +249,8 @@ class Builder:
             return (*place.path, len(place.items))
         return (*place.path, place.key)
 
-    def _count(self, start: int) -> None:
-        self._nodes += 1
-        if self._nodes > limits.MAX_NODES and not self.stopped:
+    def _stop(self, start: int) -> None:
+        if not self.stopped:
             self.diagnostics.append(limits.too_many_nodes(self.file, self.lines.span(start, start + 1)))
             self.stopped = True
 

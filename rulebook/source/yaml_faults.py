@@ -225,7 +225,7 @@ def _hash_in_group(builder: Builder, fault: SyntaxFault) -> Mend | None:
     if not fault.says("',' or ']'", "',' or '}'"):
         return None
     text, (start, end) = builder.text, builder.last
-    glues = fault.context < start and text[start] not in "'\"[{"
+    glues = fault.context < start and not text.startswith(("'", '"', "[", "{"), start)
     for line_of, past in ((start, end), (fault.context, fault.context)):
         line_start, line_end = builder.lines.bounds(line_of)
         line = text[line_start:line_end]

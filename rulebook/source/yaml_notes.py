@@ -8,7 +8,6 @@ from rulebook.diagnostic import Diagnostic, Edit, Fix, problem
 from rulebook.place import Path
 from rulebook.source.look_alikes import first_look_alike, without_look_alikes, words_for
 from rulebook.source.places import Lines
-
 from rulebook.source.yaml_quoting import quoted
 from rulebook.source.yaml_scalars import MAX_DIGITS, TooManyDigits, TwoReadings, digits_lost, two_readings
 
@@ -56,7 +55,8 @@ class Notes:
         parts = glued(key)
         if parts is not None:
             place = start + len(parts[0])
-            mended = f"{parts[0]}: {parts[1]}"
+            rest = self.text[place + 1 : self.lines.bounds(end)[1]] if parts[1][0] in "[{" else parts[1]
+            mended = f"{parts[0]}: {rest.rstrip()}"
             said = f"A space is missing after the `:`. Write `{mended}`."
             self._say("RB124", place, place + 1, path, (place + 1, place + 1, " "), line=mended, sentence=said)
         elif start >= self._said_to and not (before is not None and self._cut_by_comma(before)):

@@ -14,8 +14,12 @@ from rulebook.source.places import Lines, Places
 from rulebook.source.yaml_builder import Builder
 from rulebook.source.yaml_mend import SyntaxFault
 
-_UNREADABLE = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
+_UNREADABLE = "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]"
 """What YAML refuses. The set of what it takes says the same, and takes 6 ms to compile instead of a half."""
+
+_ODD = re.compile("[^\t\n\r -~]")
+"""What only some files hold; all that YAML refuses is among it."""
+
 
 _NO_DOCUMENT = frozenset(("RB103", "RB104", "RB114", "RB115", "RB116", "RB117", "RB119", "RB124", "RB205"))
 
@@ -74,21 +78,21 @@ def parse(text: str, builder: Builder, parser: Callable[[str], EventSource]) -> 
 
 
 def _hand_over(source: EventSource, builder: Builder) -> None:
-    get = source.get_event
+    get, scalar, mapping, sequence = source.get_event, yaml.ScalarEvent, yaml.MappingStartEvent, yaml.SequenceStartEvent
     while not builder.stopped:
         event = get()
         kind = type(event)
         if event is None:
             return
         start = event.start_mark.index
-        if kind is yaml.ScalarEvent:
+        if kind is scalar:
             if event.anchor or event.tag:
                 _decorated(event, event.end_mark.index, builder)
             builder.scalar(event.value, event.style, start, event.end_mark.index)
-        elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
+        elif kind is mapping or kind is sequence:
             if event.anchor or event.tag:
                 _decorated(event, None, builder)
-            builder.begin({} if kind is yaml.MappingStartEvent else [], start, bool(event.flow_style))
+            builder.begin({} if kind is mapping else [], start, bool(event.flow_style))
         elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
             builder.end(event.end_mark.index)
         elif kind is yaml.AliasEvent:
@@ -129,7 +133,7 @@ def _offsets(document: Located, path: Path) -> Sequence[int] | None:
 def _unfit(text: str, file: str) -> Diagnostic | None:
     if limits.is_too_large(text):
         return limits.too_many_bytes(file, None)
-    found = _UNREADABLE.search(text)
+    found = _ODD.search(text) and re.compile(_UNREADABLE).search(text)
     if found is None:
         return None
     span = Lines(text).span(*found.span())

@@ -3,7 +3,7 @@
 import re
 
 from rulebook.source.zon_lexer import Token
-from rulebook.source.zon_values import ZonFault
+from rulebook.source.zon_values import ZonFault, name_in_zig
 
 _WORDS = {
     **dict.fromkeys(("yes", "Yes", "YES", "True", "TRUE", "on", "On"), "true"),
@@ -12,6 +12,7 @@ _WORDS = {
     **dict.fromkeys(("NaN", "NAN"), "nan"),
     **dict.fromkeys(("Inf", "Infinity", "infinity"), "inf"),
 }
+_PLAIN_LIST = re.compile(r"""\[((?:[ ,]|[0-9]+(?![\w.])|\.\w+|"[^"\\\n]*")*)\]""")
 _MONEY = re.compile(r"[$€£][0-9]")
 _OPERATORS = frozenset("+*/!<>|~^%?-")
 
@@ -19,6 +20,12 @@ _OPERATORS = frozenset("+*/!<>|~^%?-")
 def is_comment(text: str, token: Token) -> bool:
     """Whether a `bad` token is a comment in another language's way, so that the file goes on behind it."""
     return token.kind == "bad" and text.startswith(("#", "//", "/*"), token.start)
+
+
+def is_open_quote(text: str, token: Token) -> bool:
+    """Whether a `bad` token is a quote that is not closed on its line."""
+    word = text[token.start : token.end].lstrip("@")
+    return word[:1] in ("'", '"') and (len(word) == 1 or not word.endswith(word[0]))
 
 
 def about_comment(text: str, token: Token) -> ZonFault:
@@ -58,10 +65,15 @@ def about_bad(text: str, token: Token) -> ZonFault:
     return ZonFault(start, start + 1, f"There is an invisible character here ({number}). Delete it.")
 
 
-def about_group(token: Token, sign: str) -> ZonFault:
-    """The fault of a brace or bracket without its dot."""
-    what = "list" if sign == "[" else "group"
-    return ZonFault(token.start, token.end, f"A {what} begins with `.{{` here, not with `{sign}`.", ".{")
+def about_group(text: str, token: Token) -> ZonFault:
+    """The fault of a brace or bracket without its dot; a list of plain values is mended as a whole."""
+    if text[token.start] == "{":
+        return ZonFault(token.start, token.end, "A group begins with `.{` here, not with `{`.", ".{")
+    said = "A list begins with `.{` and ends with `}` here."
+    whole = _PLAIN_LIST.match(text, token.start)
+    if whole is None:
+        return ZonFault(token.start, token.end, said)
+    return ZonFault(token.start, whole.end(), said, f".{{{whole[1]}}}")
 
 
 def about_nameless_number(text: str, token: Token, comma: Token) -> ZonFault | None:
@@ -88,7 +100,9 @@ def about_value(text: str, token: Token, after: Token) -> ZonFault:
     if token.kind == "call":
         return ZonFault(start, end, f"A rule file holds values only; `{word}` is a call.")
     if token.kind == "name":
-        return _about_name(word, start, end, follows, after)
+        return _about_name(text, token, follows, after)
+    if word == "(" and (condition := about_condition(text, start)) is not None:
+        return condition
     if word == "(":
         return ZonFault(start, end, "Parentheses don't belong round a value. Leave them out.")
     if word == "&":
@@ -100,6 +114,32 @@ def about_value(text: str, token: Token, after: Token) -> ZonFault:
     if word == ",":
         return ZonFault(start, end, "There is nothing before this `,`. Leave it out.", "")
     return ZonFault(start, end, f"A value is missing before `{word}`.")
+
+
+def about_json(text: str, token: Token, after: Token, third: Token) -> ZonFault | None:
+    """The fault of a whole file in JSON, which begins with these three tokens; None when it is something else."""
+    first, second = text[token.start : token.end], text[after.start : after.end]
+    named = first == "{" and after.kind == "text" and text[third.start : third.end] == ":"
+    if not named and not (first == "[" and (after.kind in ("text", "number") or second in ("{", "["))):
+        return None
+    name = name_in_zig(second[1:-1]) if named else "schema"
+    said = f"This looks like JSON. Save it as `.yaml`, which takes JSON too, or write `.{{ .{name} = … }}`."
+    return ZonFault(token.start, third.end if named else token.end, said)
+
+
+def about_condition(text: str, place: int) -> ZonFault | None:
+    """The fault of `.judge = .a and .b`, where the value holds `place`; None when it is no condition."""
+    start = text.rfind("=", 0, place) + 1
+    field = re.search(r"\.(\w+)[ \t]*=$", text[max(0, start - 160) : start])
+    whole = re.compile(r"[ \t]*((?:[.\w()]|[ \t]+(?=[.\w()]))+)").match(text, start)
+    if field is None or whole is None or whole.end() <= place:
+        return None
+    words = re.findall(r"\w+|[()]", whole[1])
+    if not {"and", "or", "not"} & set(words):
+        return None
+    condition = re.sub(r"\( | (?=\))", lambda found: found.group().strip(), " ".join(words))
+    said = f'A condition is text: `.{field[1]} = "{condition}"`.'
+    return ZonFault(whole.start(1), whole.end(1), said, f'"{condition}"')
 
 
 def about_rest(text: str, token: Token) -> ZonFault:
@@ -130,7 +170,12 @@ def about_trailing_dot(text: str, token: Token, before: Token) -> ZonFault:
     return ZonFault(before.start, token.end, f"Write `{digits}.0` or `{digits}`.", f"{digits}.0")
 
 
-def _about_name(word: str, start: int, end: int, follows: str, after: Token) -> ZonFault:
+def _about_name(text: str, token: Token, follows: str, after: Token) -> ZonFault:
+    start, end = token.start, token.end
+    word = text[start:end]
+    condition = about_condition(text, start) if word == "not" or follows in ("and", "or") else None
+    if condition is not None:
+        return condition
     if word in _WORDS and follows != ".":
         return ZonFault(start, end, f"Write `{_WORDS[word]}` instead of `{word}`.", _WORDS[word])
     if follows == ":":

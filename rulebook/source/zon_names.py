@@ -69,8 +69,8 @@ class NameReader(Cursor):
             end, after = part.end, self.after(part)
         whole = self.text[token.start : end]
         if end > token.end:
-            mended = f".{name_in_zig(whole)}"
-            said = f"A name with a `-` in it is written `{mended}`."
+            mended = f".{name_in_zig(whole.replace('-', '_'))}"
+            said = f"A name has no `-` in it. Write `{mended} = …`."
             self.report(ZonFault(dot.start, end, said, mended))
         elif token.kind == "name" and whole in KEYWORDS:
             mended = f".{name_in_zig(whole)}"

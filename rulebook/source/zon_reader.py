@@ -11,11 +11,14 @@ from rulebook.source.zon_cursor import ReadingStopped
 from rulebook.source.zon_hints import (
     about_bad,
     about_between,
+    about_condition,
     about_group,
+    about_json,
     about_nameless_number,
     about_rest,
     about_trailing_dot,
     about_value,
+    is_open_quote,
 )
 from rulebook.source.zon_lexer import KEYWORDS, Token
 from rulebook.source.zon_names import NameReader
@@ -62,6 +65,7 @@ class _Reader(NameReader):
         self.keys: dict[Path, tuple[int, int]] = {}
         self.styles: dict[Path, Style] = {}
         self._faulty = False
+        self._open_quote = False
 
     def whole_file(self) -> None:
         """Read the file's one value, and say what follows it."""
@@ -69,6 +73,10 @@ class _Reader(NameReader):
             self.step()
             if self.at_end:
                 raise ZonFault(0, 0, "This file is empty. Begin with `.{` and `.schema = …`.")
+            after = self.after(self.token)
+            json = about_json(self.text, self.token, after, self.after(after))
+            if json is not None:
+                raise json
             self.data = self._value((), 0)
             if not (self.at_end or self._faulty):
                 raise about_rest(self.text, self.token)
@@ -126,13 +134,14 @@ class _Reader(NameReader):
     def _bad(self, token: Token) -> None:
         self.step()
         if self.text[token.start] not in LOOK_ALIKES:
+            self._open_quote = self._open_quote or is_open_quote(self.text, token)
             raise about_bad(self.text, token)
         self.report_look_alike(token)
 
     def _signed(self, sign: str, path: Path, level: int) -> tuple[object, Style]:
         token = self.token
         if sign in ("{", "["):
-            self.report(about_group(token, sign))
+            self.report(about_group(self.text, token))
             return self._group(path, level, "]" if sign == "[" else "}"), "other"
         self.step()
         if sign == "-":
@@ -207,7 +216,8 @@ class _Reader(NameReader):
         while not self.is_sign(closer):
             if self.at_end:
                 said = f"The `{self.written(opener)}` opened here is never closed."
-                self.report(ZonFault(opener.start, opener.end, said))
+                if not self._open_quote:  # which took the rest of its line, and what closes there, with it
+                    self.report(ZonFault(opener.start, opener.end, said))
                 raise ReadingStopped
             begun = self.token
             try:
@@ -282,9 +292,15 @@ class _Reader(NameReader):
             self.step()
         elif token.kind in ("number", "text", "line", "name", "quoted-name") or self.is_sign(".", "&", "{"):
             end = self.before.end
+            condition = about_condition(self.text, token.start) if self.word in ("and", "or") else None
+            if condition is not None:
+                raise condition
             self.report(ZonFault(end, end, "A `,` is missing here.", ","))
+        elif token.kind == "bad":
+            self._open_quote = self._open_quote or is_open_quote(self.text, token)
+            raise about_bad(self.text, token)
         else:
-            raise about_bad(self.text, token) if token.kind == "bad" else about_between(self.text, token)
+            raise about_between(self.text, token)
 
     def _skip_line(self, closer: str) -> None:
         """Pass over what is left of a value that could not be read, up to the end of its line."""

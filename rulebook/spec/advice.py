@@ -4,16 +4,16 @@ import json
 import re
 import types
 from collections.abc import Callable
-from typing import Literal, NamedTuple, get_args, get_origin
+from typing import NamedTuple, get_args, get_origin
 
 from rulebook.checks import Check
 from rulebook.source.located import Language
-from rulebook.source.notation import entry, quoted, written
-from rulebook.source.yaml_scalars import plain_value, yes_or_no
+from rulebook.source.notation import entry, quoted
+from rulebook.source.yaml_scalars import yes_or_no
 
 _NUMBER = r"-?(?:[0-9]+(?:[_,][0-9]{3})+|[0-9]+)(?:\.[0-9]+)?"
-_AMOUNT = re.compile(rf"(?P<before>[$€£]|[A-Za-z]{{3}} )?\s?(?P<number>{_NUMBER})\s?(?P<after>%|[€£$]|[A-Za-z ]{{1,20}})?")
-_CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP"}
+_AFTER = r"[%€£$]|[A-Za-z]{3}|turns?|times|subagents?"
+_AMOUNT = re.compile(rf"(?P<before>[$€£]|[A-Z]{{3}} )?\s?(?P<number>{_NUMBER})\s?(?P<after>{_AFTER})?")
 
 
 class Advice(NamedTuple):
@@ -33,7 +33,7 @@ def advice_for(error: str, thing: str, value: object, source: str, language: Lan
     """
     advise = _BY_ERROR.get(error)
     if advise is not None:
-        return advise(value, source)
+        return advise(value)
     if error == "string_type" and isinstance(value, int | float):
         mended = quoted(source, language)
         return Advice(f" Put it in quotes: `{mended}`.", mended)
@@ -42,7 +42,7 @@ def advice_for(error: str, thing: str, value: object, source: str, language: Lan
     return NONE
 
 
-def for_number(value: object, source: str = "", *, whole: bool = False) -> Advice:
+def for_number(value: object, *, whole: bool = False) -> Advice:
     """The advice for a value that stands where a number is wanted."""
     if not isinstance(value, str):
         return Advice(f" Write `{value:g}`.", f"{value:g}") if whole and _is_whole(value) else NONE
@@ -58,17 +58,8 @@ def for_number(value: object, source: str = "", *, whole: bool = False) -> Advic
         return NONE
     if not before and not after and number == value.strip():
         return Advice(f" Write it without quotes: `{number}`.", number)
-    return Advice(f" Write only the number: `{number}`.", number)
+    return Advice(f" Write {'only the number: ' if before or after else ''}`{number}`.", number)
 
-
-def money_in(value: object) -> tuple[str, str] | None:
-    """The amount and the currency of a text such as `0.50 USD` or `$0.50`; None when it is none."""
-    found = _AMOUNT.fullmatch(value.strip()) if isinstance(value, str) else None
-    if found is None:
-        return None
-    sign = (found["before"] or found["after"] or "").strip()
-    currency = _CURRENCIES.get(sign, sign.upper())
-    return (re.sub("[_,]", "", found["number"]), currency) if re.fullmatch("[A-Z]{3}", currency) else None
 
 
 def param_for(value: object) -> dict[str, object] | None:
@@ -81,25 +72,23 @@ def param_for(value: object) -> dict[str, object] | None:
 
 def example_of(kind: type[Check], language: Language) -> tuple[str, str]:
     """What a kind takes in short, in words, and an example of the kind with it."""
-    field = kind.options()[str(kind.short)]
-    choices = re.search(r"such as `([^`]+)`", field.description or "")
-    wanted, value = _by_annotation(field.annotation)
-    return wanted, entry(kind.kind, choices[1] if choices and isinstance(value, str) else value, language)
+    field = next(field for name, field in kind.model_fields.items() if kind.short in (name, field.alias))
+    found = re.search(r"such as `([^`]+)`", field.description or "")
+    wanted, value = _by_annotation(field.annotation, found[1] if found else "…")
+    return wanted, entry(kind.kind, value, language)
 
 
-def _by_annotation(annotation: object) -> tuple[str, object]:
+def _by_annotation(annotation: object, word: str) -> tuple[str, object]:
     if get_origin(annotation) is types.UnionType:
         annotation = next(part for part in get_args(annotation) if part is not type(None))
     if annotation is bool:
         return "`true`", True
     if annotation in (int, float):
         return ("a whole number", 8) if annotation is int else ("a number", 0.5)
-    if get_origin(annotation) is tuple:
-        return "a list", ["…"]
-    return "text", get_args(annotation)[0] if get_origin(annotation) is Literal else "…"
+    return ("a list", [word]) if get_origin(annotation) is tuple else ("text", word)
 
 
-def _for_yes_or_no(value: object, _source: str) -> Advice:
+def _for_yes_or_no(value: object) -> Advice:
     meant = yes_or_no(value) if isinstance(value, str) else None
     if value in ("true", "false"):
         return Advice(f" Write it without quotes: `{value}`.", str(value))
@@ -125,9 +114,9 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, float) and value.is_integer() and abs(value) < 1e15
 
 
-_BY_ERROR: dict[str, Callable[[object, str], Advice]] = {
+_BY_ERROR: dict[str, Callable[[object], Advice]] = {
     "bool_type": _for_yes_or_no,
     "float_type": for_number,
-    "int_type": lambda value, source: for_number(value, source, whole=True),
-    "int_from_float": lambda value, source: for_number(value, source, whole=True),
+    "int_type": lambda value: for_number(value, whole=True),
+    "int_from_float": lambda value: for_number(value, whole=True),
 }

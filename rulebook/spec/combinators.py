@@ -1,6 +1,6 @@
 """The kinds that hold rules: how each is written."""
 
-import re
+import math
 from collections.abc import Callable
 
 from rulebook.languages.faults import LanguageError
@@ -23,7 +23,7 @@ from rulebook.spec.rules import (
 )
 from rulebook.spec.validation import below, validate_options
 
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_NAME_SIGNS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 
 ReadRule = Callable[[Reader, Path], RuleSpec | None]
 
@@ -146,7 +146,7 @@ def _parts(reader: Reader, path: Path, kind: str, read_rule: ReadRule) -> tuple[
 
 
 def _range(reader: Reader, path: Path, span: tuple[float, float] | None) -> tuple[float, float] | None:
-    if span is not None and span[0] >= span[1]:
+    if span is not None and (span[0] >= span[1] or not math.isfinite(span[1] - span[0])):
         reader.add("RB205", path, key="range", wanted="`[low, high]` with low below high", value=reader.source_of(path))
         return None
     return span
@@ -245,7 +245,7 @@ def read_expression(reader: Reader, path: Path) -> Formula | None:
 
 def check_name(reader: Reader, path: Path, name: str) -> bool:
     """Whether a key that names something is a proper name; notes the problem when it is not."""
-    if _NAME.fullmatch(name):
+    if _NAME_SIGNS.issuperset(name) and "a" <= name[:1] <= "z":
         return True
     plain = "".join(c if c.isascii() and c.isalnum() else "_" for c in name.lower()).strip("_")
     plain = plain if plain[:1].isalpha() else f"rule_{plain}" if plain else ""

@@ -37,7 +37,7 @@ def schema_of(document: Located, reader: Reader) -> str | None:
     """Which kind of rule file it is; None, with the problem noted, when it is none that we read."""
     data = document.data
     if not isinstance(data, dict):
-        reader.wrong_type((), "a rule file", "a mapping that begins with `schema:`")
+        reader.not_a_mapping((), "a rule file", "a mapping that begins with `schema:`")
         return None
     name = data.get("schema")
     options = SCHEMAS + PLANNED

@@ -11,6 +11,7 @@ from rulebook.checks import Check, kinds
 from rulebook.evidence.sources import AssistantText, FinalMessage
 from rulebook.outcome import CATEGORIES
 from rulebook.spec.combinators import COMBINATORS, options_of
+from rulebook.spec.eval_groups import GROUPS
 from rulebook.spec.number_options import BranchOptions
 from rulebook.spec.pack import PackFile
 from rulebook.spec.param_reading import ParamKeys
@@ -47,6 +48,8 @@ def _eval() -> Schema:
         "use",
     )
     properties["params"] = _described({"type": "object", "additionalProperties": _model(ParamKeys)}, EvalFile, "params")
+    for key, group in GROUPS.items():
+        properties[key] = _described(_model(group), EvalFile, key)
     weights = {name: {"type": "number", "minimum": 0} for name in (*CATEGORIES, "tests")}
     properties["reward_weights"] = _described(_closed(weights), EvalFile, "reward_weights")
     return {**schema, "definitions": {"rule": _rule()}}

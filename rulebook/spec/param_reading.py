@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from rulebook.languages.faults import Shown
 from rulebook.place import Path
 from rulebook.spec.combinators import check_name
 from rulebook.spec.params import Param, ParamType, Value
@@ -26,20 +27,46 @@ class ParamKeys(BaseModel):
 
 def read_params(reader: Reader, path: Path) -> tuple[Param, ...]:
     """The parameters declared at `path`, as far as they are valid."""
-    value = reader.mapping(path, "params")
+    value = reader.mapping(path, "params", Shown({"most": {"type": "integer", "default": 12}}, "params"))
     found: list[Param] = []
     for name in value or ():
         here = (*path, name)
-        keys = reader.mapping(here, name)
-        if not check_name(reader, here, name) or keys is None:
+        keys = reader.document.at(here)
+        if not isinstance(keys, dict):
+            _only_a_value(reader, here, name, keys)
+        if not check_name(reader, here, name) or not isinstance(keys, dict):
             continue
         given = validate_options(ParamKeys, keys, f"the parameter `{name}`", below(here), reader)
         if given is None:
             continue
         param = Param(name, given.type, None, given.choices or ())
         if "default" in keys and not param.accepts(given.default):
-            reader.wrong_type((*here, "default"), "default", param.wanted())
+            _wrong_default(reader, (*here, "default"), param)
             continue
         default = given.default if isinstance(given.default, Value) else None
         found.append(Param(name, given.type, default, given.choices or ()))
     return tuple(found)
+
+
+def _only_a_value(reader: Reader, path: Path, name: str, value: object) -> None:
+    """Note that a value stands where a parameter is declared, and how it would be declared with that value."""
+    from rulebook.spec.advice import param_for  # only a mistake pays for it
+
+    declared = param_for(value)
+    if declared is None:
+        reader.not_a_mapping(path, name, _DECLARATION)
+        return
+    hint = f" Write `{reader.shown(Shown(declared, name))}`."
+    reader.not_a_mapping(path, name, _DECLARATION, hint, reader.shown(Shown(declared)))
+
+
+def _wrong_default(reader: Reader, path: Path, param: Param) -> None:
+    from rulebook.spec.advice import advice_for  # as above
+
+    error = {"boolean": "bool_type", "integer": "int_type", "number": "float_type", "string": "string_type"}[param.type]
+    advice = advice_for(error, "", reader.document.at(path), reader.source_of(path), reader.language)
+    hint = advice.hint if not param.choices else ""
+    reader.wrong_type(path, "default", param.wanted(), hint, advice.mended if hint else None)
+
+
+_DECLARATION = "a mapping with its `type`"

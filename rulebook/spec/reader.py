@@ -8,7 +8,6 @@ from rulebook.diagnostic import Diagnostic, Edit, Fix
 from rulebook.languages.faults import Fault, Shown
 from rulebook.place import Path, Span, span_between
 from rulebook.source.located import EmptyZon, Language, Located
-
 from rulebook.spelling import guess, listed, nearest
 
 
@@ -55,33 +54,33 @@ class Reader:
         """The language that the file is written in."""
         return self.document.language
 
-    def mapping(self, path: Path, thing: str, hint: str = "") -> Mapping[str, object] | None:
-        """The mapping at `path`; None, with the problem and the `hint` noted, when something else stands there."""
+    def mapping(self, path: Path, thing: str, example: Shown | None = None) -> Mapping[str, object] | None:
+        """The mapping at `path`; None, with the problem and the `example` noted, when something else stands there."""
         value = self.document.at(path)
         if isinstance(value, dict):
             return cast(Mapping[str, object], value)
-        self.not_a_mapping(path, thing, "a mapping (keys and values)", hint)
+        self.not_a_mapping(path, thing, "a mapping (keys and values)", self._example(example))
         return None
 
-    def not_a_mapping(self, path: Path, thing: str, wanted: str, hint: str = "") -> None:
+    def not_a_mapping(self, path: Path, key: str, wanted: str, hint: str = "", mended: str | None = None) -> None:
         """Note that no mapping stands at `path`, or what keeps it from being one: `max_turns:8` lacks a space."""
         if not self._missing_space(path):
-            self.wrong_type(path, thing, wanted, hint)
+            self.wrong_type(path, key, wanted, hint, mended)
 
     def wrong_type(self, path: Path, key: str, wanted: str, hint: str = "", mended: str | None = None) -> None:
         """Note that the value at `path` is of the wrong kind; `hint` says what to write, and begins with a space."""
         words = {"key": key, "wanted": wanted, "found": self.found(path), "hint": hint}
         self.add_words("RB203", path, words, mended)
 
-    def entries(self, path: Path, key: str) -> int | None:
+    def entries(self, path: Path, key: str, example: Shown | None = None) -> int | None:
         """How many entries the list at `path` has; None, with the problem noted, when it is not a list."""
         value = self.document.at(path)
         if isinstance(value, EmptyZon):
             return 0
         if isinstance(value, list):
             return len(value)
-        if isinstance(value, dict) or value is None:
-            self.wrong_type(path, key, "a list")
+        if isinstance(value, dict) or value is None or example is not None:
+            self.wrong_type(path, key, "a list", self._example(example))
         else:
             self.add("RB206", path, key=key, list=self.list_of(path))
         return None
@@ -108,6 +107,15 @@ class Reader:
         """What stands at `path`, in an author's words."""
         return in_words(self.document.at(path))
 
+    def shown(self, data: Shown) -> str:
+        """Data as the file's own language writes it."""
+        from rulebook.source.notation import entry, quoted, written  # as above
+
+        if data.quotes and isinstance(data.data, str):
+            return quoted(data.data, self.language)
+        text = entry(data.key, data.data, self.language) if data.key else written(data.data, self.language)
+        return data.around.format(text)
+
     def list_of(self, path: Path) -> str:
         """The value at `path` as the only entry of a list, in the file's language."""
         source = self.source_of(path)
@@ -122,17 +130,15 @@ class Reader:
     def _note(
         self, code: str, path: Path, span: Span, words: Mapping[str, object], help: str = "", fix: Fix | None = None
     ) -> None:
-        shown = {name: self._shown(word) if isinstance(word, Shown) else word for name, word in words.items()}
+        shown = {name: self.shown(word) if isinstance(word, Shown) else word for name, word in words.items()}
         if code == "RB127" and self.language == "zon":
             shown["pattern"] = shown["text"]  # every text is in quotes there, so no character class was meant
         self.problems.append(
             Diagnostic(code, message_of(code, shown), self.document.file, span, path, help, fix)
         )
 
-    def _shown(self, data: Shown) -> str:
-        from rulebook.source.notation import entry, written  # as above
-
-        return entry(data.key, data.data, self.language) if data.key else written(data.data, self.language)
+    def _example(self, example: Shown | None) -> str:
+        return "" if example is None else f" Write `{self.shown(example)}`."
 
     def _missing_space(self, path: Path) -> bool:
         """Whether the text at `path` is a key whose colon has no space behind it, which is then said."""

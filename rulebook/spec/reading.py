@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from rulebook.checks import Check, foreign_kinds, kind_named, kind_names
-from rulebook.languages.faults import Fault
+from rulebook.languages.faults import Shown
 from rulebook.languages.fields import Duration
 from rulebook.languages.formula import YesNoFormula
 from rulebook.outcome import CATEGORIES, Category
@@ -40,13 +40,14 @@ class BesideKeys(BaseModel):
 
 NOTHING_BESIDE = Beside()
 COMMON_KEYS: tuple[str, ...] = tuple(BesideKeys.model_fields)
+_A_RULE = Shown({"contains": "done"})
 
 
 def read_rule(reader: Reader, path: Path) -> RuleSpec | None:
     """The rule at `path`; None, with every problem noted, when it is not one."""
     value = reader.document.at(path)
     if not isinstance(value, dict):
-        reader.wrong_type(path, _key(path), "a rule (a mapping such as `{contains: …}`)")
+        reader.not_a_mapping(path, _key(path), f"a rule, such as `{reader.shown(_A_RULE)}`")
         return None
     key = _kind_key(reader, path, value)
     beside, inside = _common(reader, path, value, key)
@@ -65,15 +66,29 @@ def read_rule(reader: Reader, path: Path) -> RuleSpec | None:
 
 def read_named(reader: Reader, path: Path) -> tuple[Named, ...]:
     """The named rules at `path`, as far as they are valid."""
-    value = reader.mapping(path, "checks")
+    value = reader.mapping(path, "checks", Shown({"my_rule": _A_RULE.data}, "checks"))
     if value is not None and not value:
         reader.add("RB207", path, key="checks")
     found: list[Named] = []
-    for name in value or ():
+    for name, rule_value in (value or {}).items():
+        if (name in COMBINATORS or name in kind_names()) and _is_nameless(reader, path, name, rule_value):
+            continue
         rule = read_rule(reader, (*path, name))
         if check_name(reader, (*path, name), name) and rule is not None:
             found.append(Named(name, rule))
     return tuple(found)
+
+
+def _is_nameless(reader: Reader, path: Path, kind: str, value: object) -> bool:
+    """Whether the rule under `kind` in `checks` lacks a name of its own, which is then said."""
+    check = kind_named(kind) if kind not in COMBINATORS else None
+    own = check.options() if check else ("of", "let", "if", "count")
+    if isinstance(value, dict) and (not value.keys() & set(own) or value.keys() & set(all_kinds())):
+        return False  # a rule that is called like a kind
+    plain = value if isinstance(value, str) and len(value) <= 30 else "…"
+    example = reader.shown(Shown({"my_rule": {kind: plain}}, "checks"))
+    reader.add_at_key("RB210", (*path, kind), key=kind, where=f"in a rule that has a name: `{example}`")
+    return True
 
 
 def all_kinds() -> tuple[str, ...]:
@@ -101,12 +116,13 @@ def _unknown_kind(reader: Reader, path: Path, key: str, kind: str | None) -> Non
     """Note a key that is neither a kind nor a common key; `kind` is the kind that stands beside it, if one does."""
     check = None if kind is None or kind in COMBINATORS else kind_named(kind)
     if check is not None and key in check.options():
-        short = f"{check.short}: …, " if check.short else ""
-        reader.add_at_key("RB210", path, key=key, where=f"inside `{kind}`: write `{kind}: {{{short}{key}: …}}`")
+        example = Shown({**({check.short: "…"} if check.short else {}), key: "…"}, str(kind))
+        reader.add_at_key("RB210", path, key=key, where=f"inside `{kind}`: write `{reader.shown(example)}`")
         return
     negated = key.removeprefix("not_").removeprefix("not-").removeprefix("no_")
     if negated != key and negated in all_kinds():
-        reader.add_at_key("RB201", path, key=key, thing="a rule", guess=f" Write `not: {{{negated}: …}}`.")
+        example = Shown({negated: "…"}, "not")
+        reader.add_at_key("RB201", path, key=key, thing="a rule", guess=f" Write `{reader.shown(example)}`.")
         return
     options = COMMON_KEYS if kind else (*all_kinds(), *foreign_kinds(), *COMMON_KEYS)
     hint = guess(key, options) or " `rulebook explain` lists every kind."
@@ -184,7 +200,12 @@ def check_of(
         check = validate_options(kind, options, f"`{kind.kind}`", below(path), reader)
         return None if check is None else OfCheck(check)
     if value is None and kind.short is not None and kind.short != "":
-        reader.add_at_key("RB202", path, thing=f"`{kind.kind}`", key=kind.short, purpose=_purpose(kind))
+        from rulebook.spec.advice import example_of  # only a mistake pays for it
+
+        wanted, example = example_of(kind, reader.language)
+        reader.add_at_key(
+            "RB203", path, key=kind.kind, wanted=wanted, found="nothing", hint=f" Write `{example}`."
+        )
         return None
     if kind.short is None:
         reader.wrong_type(path, kind.kind, "a mapping (keys and values)")
@@ -204,10 +225,6 @@ def check_of(
     return None if check is None else OfCheck(check, short=True, wrapped=wrapped)
 
 
-def _purpose(kind: type[Check]) -> str:
-    field = next((f for n, f in kind.model_fields.items() if (f.alias or n) == kind.short), None)
-    return field.description if field and field.description else "it says what to check."
-
 
 @cache
 def _takes_list(kind: type[Check]) -> bool:
@@ -224,7 +241,9 @@ def _list_for_pattern(reader: Reader, kind: type[Check], value: object, path: Pa
         return False
     if not only.replace("-", "").isalnum():
         return False
-    reader.add_fault(Fault("RB127", {"inside": only}), path)
+    from rulebook.languages.pattern import list_for_pattern  # only a mistake pays for it
+
+    reader.add_fault(list_for_pattern(only), path)
     return True
 
 

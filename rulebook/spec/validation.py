@@ -85,8 +85,24 @@ def _note(entry: dict[str, Any], model: type[BaseModel], thing: str, place: Plac
         named = str(next((step for step in reversed(path) if isinstance(step, str)), thing))
         code, words = worded(kind, entry.get("ctx", {}), named, entry["input"])
         if code == "RB206":
-            words["value"] = reader.source_of(path)
-        reader.add_words(code, path, words)
+            words["list"] = reader.list_of(path)
+        if code == "RB203":
+            _note_wrong_value(kind, thing, entry["input"], path, words, reader)
+        else:
+            reader.add_words(code, path, words)
+
+
+def _note_wrong_value(
+    kind: str, thing: str, value: object, path: Path, words: dict[str, object], reader: Reader
+) -> None:
+    from rulebook.spec.advice import advice_for  # only a mistake pays for it
+
+    if words["wanted"] == _MAPPING:
+        reader.not_a_mapping(path, str(words["key"]), _MAPPING)
+        return
+    kind = "string_type" if words["wanted"] == "text" else kind
+    advice = advice_for(kind, thing, value, reader.source_of(path), reader.language)
+    reader.add_words("RB203", path, {**words, "hint": advice.hint}, advice.mended)
 
 
 def worded(kind: str, context: Mapping[str, Any], key: str, value: object) -> tuple[str, dict[str, object]]:
@@ -94,7 +110,7 @@ def worded(kind: str, context: Mapping[str, Any], key: str, value: object) -> tu
     found = in_words(value)
     if kind in _WANTED:
         if kind in ("tuple_type", "list_type") and not isinstance(value, dict | None):
-            return "RB206", {"key": key, "value": value}
+            return "RB206", {"key": key, "list": value}
         return "RB203", {"key": key, "wanted": _WANTED[kind], "found": found}
     if kind in _BOUNDS:
         wanted = _BOUNDS[kind].format(**context)
@@ -119,6 +135,8 @@ def worded(kind: str, context: Mapping[str, Any], key: str, value: object) -> tu
     raise KeyError(kind)
 
 
+_MAPPING = "a mapping (keys and values)"
+
 _WANTED: dict[str, str] = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -127,10 +145,10 @@ _WANTED: dict[str, str] = {
     "bool_type": "`true` or `false`",
     "tuple_type": "a list",
     "list_type": "a list",
-    "dict_type": "a mapping (keys and values)",
-    "mapping_type": "a mapping (keys and values)",
-    "model_type": "a mapping (keys and values)",
-    "model_attributes_type": "a mapping (keys and values)",
+    "dict_type": _MAPPING,
+    "mapping_type": _MAPPING,
+    "model_type": _MAPPING,
+    "model_attributes_type": _MAPPING,
     "none_required": "nothing",
 }
 

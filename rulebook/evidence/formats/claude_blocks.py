@@ -85,7 +85,8 @@ def result_of(block: Mapping[str, object], record: Mapping[str, object]) -> Tool
     failed = block.get("is_error") is True or str(server.get("type", "")).endswith("_error")
     exit_code = _EXIT_CODE.match(text) if failed else None
     duration = amount(copy.get("durationMs")) if "durationMs" in copy else amount(copy.get("totalDurationMs"))
-    refused = text.startswith(_NOT_RUN) or word(record.get("toolDenialKind")) is not None
+    # a tool can print any text: only a result that is marked as an error can say that the tool did not run
+    refused = failed and (text.startswith(_NOT_RUN) or word(record.get("toolDenialKind")) is not None)
     truncated = copy.get("truncated")
     return ToolResult(
         call_id=word(block.get("tool_use_id")),
