@@ -74,7 +74,8 @@ def example_of(kind: type[Check], language: Language) -> tuple[str, str]:
     """What a kind takes in short, in words, and an example of the kind with it."""
     field = next(field for name, field in kind.model_fields.items() if kind.short in (name, field.alias))
     found = re.search(r"such as `([^`]+)`", field.description or "")
-    wanted, value = _by_annotation(field.annotation, found[1] if found else "…")
+    word = found[1] if found else "done" if kind.short in ("patterns", "expected") else "…"
+    wanted, value = _by_annotation(field.annotation, word)
     return wanted, entry(kind.kind, value, language)
 
 

@@ -26,26 +26,31 @@ class ParamKeys(BaseModel):
 
 
 def read_params(reader: Reader, path: Path) -> tuple[Param, ...]:
-    """The parameters declared at `path`, as far as they are valid."""
+    """The parameters declared at `path`, those that are declared wrongly among them, which is then noted."""
     value = reader.mapping(path, "params", Shown({"most": {"type": "integer", "default": 12}}, "params"))
     found: list[Param] = []
     for name in value or ():
         here = (*path, name)
-        keys = reader.document.at(here)
-        if not isinstance(keys, dict):
-            _only_a_value(reader, here, name, keys)
-        if not check_name(reader, here, name) or not isinstance(keys, dict):
-            continue
-        given = validate_options(ParamKeys, keys, f"the parameter `{name}`", below(here), reader)
-        if given is None:
-            continue
-        param = Param(name, given.type, None, given.choices or ())
-        if "default" in keys and not param.accepts(given.default):
-            _wrong_default(reader, (*here, "default"), param)
-            continue
-        default = given.default if isinstance(given.default, Value) else None
-        found.append(Param(name, given.type, default, given.choices or ()))
+        param = _param(reader, here, name)
+        check_name(reader, here, name)
+        found.append(param or Param(name, "string", sound=False))
     return tuple(found)
+
+
+def _param(reader: Reader, path: Path, name: str) -> Param | None:
+    keys = reader.document.at(path)
+    if not isinstance(keys, dict):
+        _only_a_value(reader, path, name, keys)
+        return None
+    given = validate_options(ParamKeys, keys, f"the parameter `{name}`", below(path), reader)
+    if given is None:
+        return None
+    param = Param(name, given.type, None, given.choices or ())
+    if "default" in keys and not param.accepts(given.default):
+        _wrong_default(reader, (*path, "default"), param)
+        return None
+    default = given.default if isinstance(given.default, Value) else None
+    return Param(name, given.type, default, given.choices or ())
 
 
 def _only_a_value(reader: Reader, path: Path, name: str, value: object) -> None:

@@ -6,7 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from rulebook.errors import UsageError
-from rulebook.languages.types import NUMBER, TEXT, YES_NO, Scalar, Type
+from rulebook.languages.types import ANYTHING, NUMBER, TEXT, YES_NO, Scalar, Type
 from rulebook.spelling import guess, listed
 
 ParamType = Literal["boolean", "integer", "number", "string"]
@@ -21,16 +21,19 @@ _WORDS: dict[ParamType, str] = {
 
 
 class Param(Struct, frozen=True):
-    """A declared parameter. `default` None: the caller must give a value."""
+    """A declared parameter. `default` None: the caller must give a value. `sound` is false of one declared wrongly."""
 
     name: str
     type: ParamType
     default: Value | None = None
     choices: tuple[str, ...] = ()
+    sound: bool = True
 
     @property
     def kind(self) -> Type:
-        """Its type in expressions."""
+        """Its type in expressions; what is declared wrongly may be anything, so that the mistake is said once."""
+        if not self.sound:
+            return ANYTHING
         if self.type == "boolean":
             return YES_NO
         if self.type == "string":

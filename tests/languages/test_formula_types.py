@@ -85,7 +85,11 @@ def test_clean(text: str) -> None:
         ("any(tool_calls, name == 'a')", "name == 'a'", "any(tool_calls, \"name == 'a'\")"),
         ("any(events, 'any(hosts, \"itm == 1\")')", "hosts", None),
         ("any(tool_calls, 'turn = 3')", "=", "any(tool_calls, 'turn == 3')"),
-        ("any(tool_calls, 'name.contains(\"a\")')", 'name.contains("a")', None),
+        (
+            "any(tool_calls, 'name.contains(\"a\")')",
+            'name.contains("a")',
+            "any(tool_calls, 'contains(name, \"a\")')",
+        ),
         ("end_reason == 'finishd'", "'finishd'", "end_reason == 'finished'"),
         ("end_reason != 'finishd'", "'finishd'", "end_reason != 'finished'"),
         ("turns-turns == 1 and tool-calls == 1", "tool-calls", "turns-turns == 1 and tool_calls == 1"),
