@@ -43,3 +43,17 @@ def listing(folder: Path, *, borrowed: bool = False) -> dict[str, tuple[int, int
         fresh = borrowed and "objects" in place.parts and place.is_file()
         found[str(place)] = (facts.st_mode, facts.st_size, 0 if fresh else facts.st_mtime_ns)
     return found
+
+
+def deepen(folder: Path, depth: int) -> None:
+    """Folders in folders, in the last of them a file: deeper than a function can call itself, or a path can say."""
+    before = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir(folder)
+        for _ in range(depth):
+            os.mkdir("d")
+            os.chdir("d")
+        Path("evil").write_text("x\n")
+    finally:
+        os.chdir(before)
+        os.close(before)

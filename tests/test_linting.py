@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cases import cases_of, ids_of
 
-from rulebook.api.linting import lint_file
+from rulebook.api.linting import lint_file, lint_text
 from rulebook.codes import CODES
 
 FOLDER = Path(__file__).parent / "linting"
@@ -36,6 +36,23 @@ def test_case(stem: str, case: dict, tmp_path: Path) -> None:
         (d.code, d.span and (d.span.line, d.span.column), d.message) for d in result.diagnostics
     ]
 
+
+@pytest.mark.parametrize(("stem", "case"), CASES, ids=ids_of(CASES))
+def test_a_fix_takes_its_problem_away_and_brings_no_other_of_its_kind(stem: str, case: dict, tmp_path: Path) -> None:
+    if "bytes" in case:
+        return
+    language = "zon" if case.get("language") == "zon" else "yaml"
+    text, file = case["text"], str(tmp_path / f"rules.{language}")
+    before = lint_text(text, file, language).diagnostics
+    for found in before:
+        mended = text
+        for edit in sorted(found.fix.edits if found.fix else (), key=lambda edit: -edit.start):
+            mended = mended[: edit.start] + edit.text + mended[edit.end :]
+        if mended != text:
+            after = [(d.code, d.message) for d in lint_text(mended, file, language).diagnostics]
+            notation = {told for told in after if told[0] < "RB200" or told[0] == found.code}
+            assert (found.code, found.message) not in after, found
+            assert notation <= {(d.code, d.message) for d in before}, found
 
 def test_every_code_has_a_case_that_fires_and_one_that_does_not() -> None:
     fires = {stem for stem, case in CASES if case["expect"]}

@@ -83,3 +83,10 @@ def test_another_package_can_add_a_kind(monkeypatch: pytest.MonkeyPatch, tmp_pat
         assert "moon_phase" in foreign_kinds()
     finally:
         foreign_kinds.cache_clear()
+
+
+def test_a_combinator_page_shows_what_can_be_pasted_into_a_file() -> None:
+    for page in (ROOT / "rulebook" / "expression").glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        assert "```yaml\nchecks:\n" in text, page
+        assert "|  |" not in text, page

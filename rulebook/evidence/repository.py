@@ -52,19 +52,20 @@ class Repository(Struct):
     def absence(self, path: str) -> str:
         """Why nothing of the repository stands at `path`, in words; empty when something does.
 
-        Links may lead there, as long as they stay inside.
+        Links may lead there, as long as they stay inside. A pipe, a socket or a device is nothing of the repository's.
         """
         facts = self.facts(path)
         if facts is None:
             return "it is not there"
         if facts.kind != "link":
-            return ""
+            return in_words(facts, path) if facts.kind == "other" else ""
         place, outside = self._followed(path)
         if outside:
             return f"`{outside}` is a link that leads out of the repository"
-        if place is None or (place and self.facts(place) is None):
+        there = self.facts(place) if place else None
+        if place is None or (place and there is None):
             return f"`{facts.link}` is a link that leads to nothing"
-        return ""
+        return f"behind a link {in_words(there, place)}" if there is not None and there.kind == "other" else ""
 
     def read(self, path: str, limit_bytes: int) -> bytes:
         """A regular file's bytes.

@@ -18,6 +18,9 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
 
+from rulebook.services.undisturbed import undisturbed
+from rulebook.services.warden import Warden
+
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_GET_CHILD_SUBREAPER = 37
 _RLIMIT_LOCKS = 10
@@ -44,6 +47,7 @@ class Brood(Generic[Program]):
     def __init__(self, process: Program, tag: int, width: int) -> None:
         self.process, self.leader = process, process.pid
         self._tag, self._width = tag, width
+        self.ended = False
         with suppress(OSError, ValueError):
             resource.prlimit(self.leader, _RLIMIT_LOCKS, (tag, tag))
 
@@ -53,6 +57,12 @@ class Brood(Generic[Program]):
         Its exit status, negative for a signal; None when nobody can tell: someone else reaped it, or it
         cannot be killed.
         """
+        with undisturbed():
+            status = self._end()
+            self.ended = True
+        return status
+
+    def _end(self) -> int | None:
         deadline = time.monotonic() + _END_LIMIT_S
         with suppress(OSError):
             os.killpg(self.leader, signal.SIGKILL)
@@ -89,47 +99,41 @@ class Brood(Generic[Program]):
 def adopting() -> Iterator[None]:
     """Adopt orphans while this lasts. Several threads may do so at once; the last one restores what was."""
     global _adopters, _adopted_before
-    with _lock:
-        if _adopters == 0:
-            _adopted_before = _subreaper()
-            _set_subreaper(1)
-        _adopters += 1
+    counted = False
     try:
+        with undisturbed(), _lock:
+            if _adopters == 0:
+                _warden.stand_ready()  # before adopting, or its shell would become our child
+                _adopted_before = _subreaper()
+                _set_subreaper(1)
+            _adopters += 1
+            counted = True
         yield
     finally:
-        with _lock:
-            _adopters -= 1
-            if _adopters == 0:
+        with undisturbed(), _lock:
+            _adopters -= counted
+            if counted and _adopters == 0:
                 _set_subreaper(_adopted_before)
 
 
 @contextmanager
 def brood_of(start: Callable[[], Program]) -> Iterator[Brood[Program]]:
-    """Start a program and tell its brood apart from those beside it; reaps the program at the end.
+    """Start a program and tell its brood apart from those beside it; ends and reaps it at the end.
 
     Raises what `start` raises. Until the program stands to be tagged, this process's own soft limit, which a
     child takes over, stands in for the tag.
     """
-    global _runs
-    with _lock:
-        _runs += 1
-        soft, hard = resource.getrlimit(_RLIMIT_LOCKS)
-        unlimited = hard == resource.RLIM_INFINITY
-        width = _WIDTH if unlimited else _NESTED_WIDTH
-        tag = max(0, (_UNLIMITED if unlimited else hard) - width * (1 + _runs % _NESTED_WIDTH))
-        try:
-            resource.setrlimit(_RLIMIT_LOCKS, (tag, hard))
-            process = start()
-        finally:
-            resource.setrlimit(_RLIMIT_LOCKS, (soft, hard))
-        _leaders.add(process.pid)
-        brood = Brood(process, tag, width)
+    brood: Brood[Program] | None = None
     try:
+        with undisturbed(), _lock:
+            brood = _tagged(start)
+            _leaders.add(brood.leader)
+            _warden.watch(brood.leader)
         yield brood
     finally:
-        with _lock:
-            _leaders.discard(process.pid)
-        _reap(process.pid, time.monotonic() + _END_LIMIT_S)
+        if brood is not None:
+            with undisturbed():
+                _dismiss(brood)
 
 
 _lock = threading.Lock()
@@ -137,6 +141,31 @@ _adopters = 0
 _adopted_before = 0
 _runs = 0
 _leaders: set[int] = set()
+_warden = Warden()
+
+
+def _tagged(start: Callable[[], Program]) -> Brood[Program]:
+    global _runs
+    _runs += 1
+    soft, hard = resource.getrlimit(_RLIMIT_LOCKS)
+    unlimited = hard == resource.RLIM_INFINITY
+    width = _WIDTH if unlimited else _NESTED_WIDTH
+    tag = max(0, (_UNLIMITED if unlimited else hard) - width * (1 + _runs % _NESTED_WIDTH))
+    try:
+        resource.setrlimit(_RLIMIT_LOCKS, (tag, hard))
+        process = start()
+    finally:
+        resource.setrlimit(_RLIMIT_LOCKS, (soft, hard))
+    return Brood(process, tag, width)
+
+
+def _dismiss(brood: Brood[Program]) -> None:
+    if not brood.ended:
+        brood.end()
+    with _lock:
+        _leaders.discard(brood.leader)
+        _warden.release(brood.leader)
+    _reap(brood.leader, time.monotonic() + _END_LIMIT_S)
 
 
 def _own_limit() -> int:

@@ -1,14 +1,17 @@
 """Reading git repositories by running git."""
 
+import hashlib
 import os
+import re
 import shutil
 import stat
 from collections.abc import Sequence
 
 from rulebook.ports import Change, GitError, Processes, UnknownCommit
 from rulebook.services.git_changes import changes_since, diff_since
-from rulebook.services.git_private import lay_out, store_of
-from rulebook.services.git_runs import GitRuns
+from rulebook.services.git_private import borrow, lay_out, store_of
+from rulebook.services.git_proof import prove
+from rulebook.services.git_runs import WORK_LIMIT_S, GitRuns
 
 
 class MachineGit:
@@ -23,12 +26,29 @@ class MachineGit:
         return runs.output("rev-parse", "--show-toplevel").removesuffix("\n")
 
     def resolve(self, repository: str, ref: str) -> str:
-        """The full object id of a commit. Raises UnknownCommit when it is not there, else GitError."""
-        return self._object(repository, ref, "commit")
+        """The full object id of a commit. Raises UnknownCommit when it is not there, else GitError.
+
+        What looks like an id, or its beginning, is one: a branch or a tag of that name is not believed.
+        """
+        runs = GitRuns(self._processes, repository)
+        shallow = runs.output("rev-parse", "--is-shallow-repository").strip() == "true"
+        found = None
+        if ref and "\0" not in ref:
+            found = runs.answer("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+        if found is None or (_ID.fullmatch(ref) and not found.startswith(ref.lower())):
+            why = "; it is a shallow clone, without its older commits" if shallow else ""
+            raise UnknownCommit(f"`{ref}` names no commit in `{repository}`{why}")
+        return found.strip()
 
     def tree_of(self, repository: str, commit: str) -> str:
-        """The object id of a commit's tree. Raises GitError."""
-        return self._object(repository, commit, "tree")
+        """The object id of a commit's tree. Raises GitError, also when the commit is not what its id says."""
+        full = self.resolve(repository, commit)
+        text = GitRuns(self._processes, repository).output("cat-file", "commit", full)
+        content = text.encode(errors="surrogateescape")
+        digest = hashlib.new("sha1" if len(full) == 40 else "sha256", b"commit %d\0" % len(content) + content)
+        if digest.hexdigest() != full:
+            raise GitError(f"the object `{full}` of the commit `{full}` is damaged or forged")
+        return text.partition("\n")[0].removeprefix("tree ")
 
     def changes(self, repository: str, base: str) -> Sequence[Change]:
         """What differs between `base` and the files that stand there. Raises GitError."""
@@ -41,14 +61,16 @@ class MachineGit:
     def checkout(self, repository: str, commit: str, folder: str) -> None:
         """Write the files of `commit` into the empty `folder`, a repository of its own. Raises GitError."""
         full = self.resolve(repository, commit)
-        store = store_of(GitRuns(self._processes, repository))
+        store, own = store_of(GitRuns(self._processes, repository)), os.path.join(folder, ".git")
         try:
-            lay_out(os.path.join(folder, ".git"), store, full)
+            lay_out(own, store, full)
+            runs = GitRuns(self._processes, folder, {"GIT_DIR": own, "GIT_WORK_TREE": os.path.realpath(folder)})
+            prove(runs, own, full)
+            runs.output("read-tree", full, limit_s=WORK_LIMIT_S)
+            runs.output("checkout-index", "--all", "--index", "--force", limit_s=WORK_LIMIT_S)
+            borrow(own, store)
         except OSError as error:
             raise GitError(f"`{folder}` cannot be written to: {error.strerror}") from error
-        runs = GitRuns(self._processes, folder)
-        runs.output("read-tree", full)
-        runs.output("checkout-index", "--all", "--index", "--force")
 
     def separate(self, repository: str, folder: str) -> None:
         """Replace the pointer `.git` of a copied worktree by a git folder of its own. Raises GitError."""
@@ -66,17 +88,8 @@ class MachineGit:
         except OSError as error:
             raise GitError(f"`{folder}` cannot be made a repository: {error.strerror}") from error
 
-    def _object(self, repository: str, ref: str, kind: str) -> str:
-        runs = GitRuns(self._processes, repository)
-        shallow = runs.output("rev-parse", "--is-shallow-repository").strip() == "true"
-        found = None
-        if ref and "\0" not in ref:
-            wanted = ("--end-of-options", f"{ref}^{{{kind}}}")
-            found = runs.answer("rev-parse", "--verify", "--quiet", *wanted)
-        if found is None:
-            why = "; it is a shallow clone, without its older commits" if shallow else ""
-            raise UnknownCommit(f"`{ref}` names no commit in `{repository}`{why}")
-        return found.strip()
+
+_ID = re.compile("[0-9a-fA-F]{4,64}")
 
 
 def _copy(original: str, place: str) -> None:

@@ -6,16 +6,21 @@ repository hides what lies in it, and a filter named in the configuration would 
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from rulebook.ports import Change, GitError, Processes
+from rulebook.services.git_guard import refuse_waiting
 from rulebook.services.git_private import over
-from rulebook.services.git_runs import GitRuns
+from rulebook.services.git_runs import WORK_LIMIT_S, GitRuns
+
+MOST_FILE_BYTES = 1024**3
+"""No file larger than this is compared: git would read all of it, a hole of terabytes too."""
 
 _LINK, _SUBMODULE = 0o120000, 0o160000
+_READ_BY_GIT = (".gitignore", ".gitattributes")
 _DIFF = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all", "-M")
 _STATUSES = {"A": "added", "D": "deleted", "M": "modified", "T": "modified", "R": "renamed", "C": "added"}
 
@@ -34,10 +39,10 @@ def changes_since(processes: Processes, repository: str, base: str) -> list[Chan
         committed = _entries(runs)
         found = _found(repository, committed)
         _add(runs, found, committed, base)
-        said = runs.output(*_DIFF, "--raw", "--numstat", "-z", base, "--")
+        said = runs.output(*_DIFF, "--raw", "--numstat", "-z", base, "--", limit_s=WORK_LIMIT_S)
     tracked, ignored = _known_to_git(GitRuns(processes, repository))
     changes = [_placed(change, tracked, ignored) for change in _parsed(said)]
-    changes += [Change(path, "untracked", None, None) for path in found.strange]
+    changes += [Change(path, "untracked", None, None) for path in found.strange if path not in committed]
     for path, (mode, commit) in committed.items():
         if mode == _SUBMODULE:
             changes += _in_submodule(processes, repository, path, commit, found)
@@ -52,6 +57,9 @@ def diff_since(processes: Processes, repository: str, base: str, limit_bytes: in
         _add(runs, found, committed, base)
         sides = (f"--src-prefix=a/{prefix}", f"--dst-prefix=b/{prefix}")
         text = runs.excerpt(*_DIFF, *sides, base, "--", limit_bytes=limit_bytes)
+    for path in found.strange:
+        shown = path if path.isprintable() else path.encode("unicode_escape").decode()
+        text += f"Left out: b/{prefix}{shown}, which is no file, link or folder that git can record\n"
     for path in found.submodules:
         inside = os.path.join(repository, path)
         text += diff_since(processes, inside, committed[path][1], limit_bytes, f"{prefix}{path}/")
@@ -68,51 +76,62 @@ def _entries(runs: GitRuns) -> dict[str, tuple[int, str]]:
     return found
 
 
-def _found(repository: str, committed: dict[str, tuple[int, str]]) -> _Found:
+def _found(repository: str, committed: Mapping[str, tuple[int, str]]) -> _Found:
     found = _Found({}, [], [])
     try:
-        for path, facts in _walk(repository, "", found, committed):
+        for path, facts in _walk(repository, found, committed):
             if stat.S_ISLNK(facts.st_mode):
                 found.files[path] = _LINK
             elif stat.S_ISREG(facts.st_mode):
                 found.files[path] = 0o100755 if facts.st_mode & 0o100 else 0o100644
+                if facts.st_size > MOST_FILE_BYTES:
+                    raise GitError(f"`{path}` has {facts.st_size} bytes; files over 1 GiB are not compared")
             else:
                 found.strange.append(path)
+                if path.rpartition("/")[2] in _READ_BY_GIT:
+                    raise GitError(f"`{path}` is a pipe, a socket or a device: git would wait for it")
     except OSError as error:
-        raise GitError(f"`{error.filename}` cannot be read: {error.strerror}") from error
+        raise GitError(f"`{_shortened(error.filename)}` cannot be read: {error.strerror}") from error
     return found
 
 
-def _walk(
-    root: str, below: str, found: _Found, committed: dict[str, tuple[int, str]]
-) -> Iterator[tuple[str, os.stat_result]]:
+def _walk(root: str, found: _Found, committed: Mapping[str, tuple[int, str]]) -> Iterator[tuple[str, os.stat_result]]:
     """Everything below a folder that is no folder. A nested `.git` is strange; submodules are noted."""
-    with os.scandir(os.path.join(root, below)) as entries:
-        ordered = sorted(entries, key=lambda entry: entry.name)
-    for entry in ordered:
-        path = below + entry.name
-        if entry.name.lower() == ".git":
-            if path != ".git":
-                found.strange.append(path)
-        elif not entry.is_dir(follow_symlinks=False):
-            yield path, entry.stat(follow_symlinks=False)
-        elif committed.get(path, (0, ""))[0] == _SUBMODULE and os.path.lexists(f"{entry.path}/.git"):
-            found.submodules.append(path)
-        else:
-            yield from _walk(root, path + "/", found, committed)
+    waiting = [""]
+    while waiting:
+        below = waiting.pop()
+        with os.scandir(os.path.join(root, below)) as entries:
+            ordered = sorted(entries, key=lambda entry: entry.name)
+        for entry in ordered:
+            path = below + entry.name
+            if entry.name.lower() == ".git":
+                if below:
+                    found.strange.append(path)
+                    refuse_waiting(os.path.dirname(entry.path))
+            elif not entry.is_dir(follow_symlinks=False):
+                yield path, entry.stat(follow_symlinks=False)
+            elif committed.get(path, (0, ""))[0] == _SUBMODULE and os.path.lexists(f"{entry.path}/.git"):
+                found.submodules.append(path)
+            else:
+                waiting.append(path + "/")
 
 
-def _add(runs: GitRuns, found: _Found, committed: dict[str, tuple[int, str]], base: str) -> None:
-    """Enter into the private index what the commit does not have, so that one diff tells of everything.
+def _shortened(path: str) -> str:
+    return path if len(path) <= 200 else f"{path[:100]}…{path[-50:]}"
 
-    The object id says nothing: what stands in the file is what is compared.
+
+def _add(runs: GitRuns, found: _Found, committed: Mapping[str, tuple[int, str]], base: str) -> None:
+    """Make the private index hold what stands there and the commit lacks, so that one diff tells of everything.
+
+    The object id says nothing: what stands in the file is what is compared. A file whose place a pipe has taken is
+    removed, since git fails over it.
     """
     any_id = "1" * len(base)
-    new = (entry for entry in found.files.items() if entry[0] not in committed)
-    lines = (f"{mode:o} {any_id}\t{path}\0" for path, mode in new)
-    text = "".join(lines).encode(errors="surrogateescape")
+    new = {path: mode for path, mode in found.files.items() if path not in committed}
+    gone = {path: 0 for path in found.strange if committed.get(path, (_SUBMODULE, ""))[0] != _SUBMODULE}
+    text = "".join(f"{mode:o} {any_id}\t{path}\0" for path, mode in {**gone, **new}.items())
     if text:
-        runs.output("update-index", "-z", "--index-info", stdin=text)
+        runs.output("update-index", "-z", "--index-info", stdin=text.encode(errors="surrogateescape"))
 
 
 def _known_to_git(runs: GitRuns) -> tuple[set[str], set[str]]:
@@ -136,7 +155,7 @@ def _in_submodule(processes: Processes, repository: str, path: str, commit: str,
     if path in found.files:  # a file or a link in place of the folder, which the diff leaves out
         return [Change(path, "modified", None, None, None, _SUBMODULE, found.files[path])]
     if path not in found.submodules:
-        gone = not os.path.lexists(os.path.join(repository, path))
+        gone = path in found.strange or not os.path.lexists(os.path.join(repository, path))
         return [Change(path, "deleted", None, None, old_mode=_SUBMODULE)] if gone else []
     try:
         inside = changes_since(processes, os.path.join(repository, path), commit)

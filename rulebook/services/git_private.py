@@ -1,17 +1,18 @@
-"""A git folder of our own over somebody else's objects.
+"""A git folder of our own over the proven objects of somebody else's commit.
 
 Their configuration, index, hooks and filters stay unread.
 """
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from msgspec import Struct
 
 from rulebook.ports import GitError, Processes
-from rulebook.services.git_runs import GitRuns
+from rulebook.services.git_proof import prove
+from rulebook.services.git_runs import WORK_LIMIT_S, GitRuns
+from rulebook.services.workspaces import throw_away
 
 _CONFIG = """[core]
 \trepositoryformatversion = 1
@@ -53,21 +54,27 @@ def lay_out(folder: str, store: Store, head: str) -> None:
     _write(folder, "config", _CONFIG + extension)
     _write(folder, "HEAD", head + "\n")
     _write(folder, "info/attributes", _ATTRIBUTES)
+    borrow(folder, store)
+
+
+def borrow(folder: str, store: Store) -> None:
+    """Let the git folder `folder` find the objects of `store` too, after its own. Raises OSError."""
     _write(folder, "objects/info/alternates", store.objects + "\n")
 
 
 @contextmanager
 def over(processes: Processes, repository: str, base: str) -> Iterator[GitRuns]:
-    """git on the work tree `repository` with a fresh index that holds the commit `base`. Raises GitError."""
+    """git on the work tree `repository` with a fresh index that holds the commit `base`, proven. Raises GitError."""
     if not os.path.lexists(os.path.join(repository, ".git")):
         GitRuns(processes, repository).output("rev-parse", "--git-dir")  # raises where there is none at all
         raise GitError(f"`{repository}` is a bare repository: it has no files to look at")
     store = store_of(GitRuns(processes, repository))
     try:
-        with tempfile.TemporaryDirectory(prefix="rulebook-git-") as folder:
+        with throw_away() as folder:
             lay_out(folder, store, base)
             runs = GitRuns(processes, repository, {"GIT_DIR": folder, "GIT_WORK_TREE": os.path.realpath(repository)})
-            runs.output("read-tree", base)
+            prove(runs, folder, base)
+            runs.output("read-tree", base, limit_s=WORK_LIMIT_S)
             yield runs
     except OSError as error:
         raise GitError(f"no place to look at `{repository}` from: {error.strerror}") from error

@@ -9,8 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from rulebook.ports import Command, Completed, GitError, NotARepository, Processes
+from rulebook.services.git_guard import refuse_waiting
 
-GIT_LIMIT_S = 120.0
+GIT_LIMIT_S = 30.0
+"""How long git may read in somebody else's git folder."""
+
+WORK_LIMIT_S = 120.0
+"""How long it may go through the content of whole trees, on what has been looked at before."""
+
 LIST_LIMIT_BYTES = 256 * 1024 * 1024
 
 _OPTIONS = (
@@ -18,6 +24,10 @@ _OPTIONS = (
     "core.hooksPath=/dev/null",
     "core.untrackedCache=false",
     "core.sshCommand=false",
+    "core.commitGraph=false",
+    "core.multiPackIndex=false",
+    "core.excludesFile=/dev/null",
+    "core.attributesFile=/dev/null",
     "diff.external=false",
     "gc.auto=0",
     "submodule.recurse=false",
@@ -30,6 +40,7 @@ _ENVIRONMENT = {
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": "/nonexistent",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_TERMINAL_PROMPT": "0",
@@ -44,6 +55,7 @@ _REASONS: tuple[tuple[str, str], ...] = (
     (r"index file|bad signature|index uses|unknown index", "has an index that cannot be read"),
     (r"[Pp]ermission denied", "may not be read by this user"),
     (r"dubious ownership", "belongs to another user"),
+    (r"hash mismatch", "has damaged or forged objects"),
     (r"bad tree object|not a tree object|failed to unpack tree", "lacks the tree of that commit"),
     (
         r"unable to read|missing blob|loose object|corrupt|inflate|could not read",
@@ -72,39 +84,48 @@ class GitRuns:
         self._folder = os.path.realpath(repository)
         self._environment = dict(environment or {})
         self._look_above = look_above
+        self._looked_at = "GIT_DIR" in self._environment  # that one is our own
         self.repository = repository
 
-    def output(self, *argv: str, stdin: bytes = b"") -> str:
+    def output(self, *argv: str, stdin: bytes = b"", limit_s: float = GIT_LIMIT_S) -> str:
         """What git prints, complete; bytes that are not UTF-8 as surrogate escapes. Raises GitError."""
-        done = self._succeeded(self._done(argv, stdin, LIST_LIMIT_BYTES, "escape"), argv)
+        done = self._succeeded(self._done(argv, stdin, LIST_LIMIT_BYTES, "escape", limit_s), argv, limit_s)
         if done.stdout_cut:
             raise GitError(f"`{self.repository}` has more files than can be listed")
         return done.stdout
 
     def excerpt(self, *argv: str, limit_bytes: int) -> str:
         """What git prints, for reading: cut in its middle at the limit. Raises GitError."""
-        return self._succeeded(self._done(argv, b"", limit_bytes, "replace"), argv).stdout
+        return self._succeeded(self._done(argv, b"", limit_bytes, "replace", WORK_LIMIT_S), argv, WORK_LIMIT_S).stdout
 
     def answer(self, *argv: str) -> str | None:
         """Like `output`; None when git says no (status 1) without a word of complaint. Raises GitError."""
-        done = self._done(argv, b"", LIST_LIMIT_BYTES, "escape")
+        done = self._done(argv, b"", LIST_LIMIT_BYTES, "escape", GIT_LIMIT_S)
         if done.exit == 1 and not done.stderr.strip():
             return None
-        return self._succeeded(done, argv).stdout
+        return self._succeeded(done, argv, GIT_LIMIT_S).stdout
 
-    def _succeeded(self, done: Completed, argv: Sequence[str]) -> Completed:
+    def _succeeded(self, done: Completed, argv: Sequence[str], limit_s: float) -> Completed:
         if done.exit != 0:
-            raise self._error(done, argv[0])
+            raise self._error(done, argv[0], limit_s)
         return done
 
     def _done(
-        self, argv: Sequence[str], stdin: bytes, limit_bytes: int, odd_bytes: Literal["replace", "escape"]
+        self,
+        argv: Sequence[str],
+        stdin: bytes,
+        limit_bytes: int,
+        odd_bytes: Literal["replace", "escape"],
+        limit_s: float,
     ) -> Completed:
+        if not self._looked_at:
+            refuse_waiting(self._folder, look_above=self._look_above)
+            self._looked_at = True
         return self._processes.run(
             Command(
                 argv=["git", "--no-pager", *self._options(), *argv],
                 cwd=self._folder,
-                timeout_s=GIT_LIMIT_S,
+                timeout_s=limit_s,
                 environment=self._whole_environment(),
                 output_limit_bytes=limit_bytes,
                 inherit=("PATH",),
@@ -124,13 +145,13 @@ class GitRuns:
         ceiling = {} if self._look_above else {"GIT_CEILING_DIRECTORIES": os.path.dirname(self._folder)}
         return {**_ENVIRONMENT, **ceiling, **self._environment}
 
-    def _error(self, done: Completed, what: str) -> GitError:
+    def _error(self, done: Completed, what: str, limit_s: float) -> GitError:
         name = f"`{self.repository}`"
         if done.failure is not None:
             gone = not os.path.isdir(self._folder)
             return NotARepository(f"{name} is gone") if gone else GitError(f"git cannot run: {done.failure}")
         if done.timed_out:
-            return GitError(f"git took longer than {GIT_LIMIT_S:g} s over {name}")
+            return GitError(f"git took longer than {limit_s:g} s over {name}")
         for pattern, reason in _REASONS:
             if re.search(pattern, done.stderr):
                 kind = NotARepository if "not a git" in reason else GitError

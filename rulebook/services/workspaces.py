@@ -1,5 +1,6 @@
 """Throw-away folders: copies in which a program may do what it likes."""
 
+import atexit
 import errno
 import os
 import shutil
@@ -8,8 +9,12 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from rulebook.services.undisturbed import undisturbed
+
 MOST_BYTES = 64 * 1024**3
 """No copy takes up more than this on the disk."""
+
+_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class MachineWorkspaces:
@@ -18,7 +23,7 @@ class MachineWorkspaces:
     @contextmanager
     def copy_of(self, folder: str) -> Iterator[str]:
         """A private copy: links as links, no special files, removed at the end. Raises OSError."""
-        with self.fresh() as place:
+        with throw_away() as place:
             copy = os.path.join(place, "copy")
             _Copying().folder(folder, copy)
             yield copy
@@ -26,11 +31,8 @@ class MachineWorkspaces:
     @contextmanager
     def fresh(self) -> Iterator[str]:
         """A private empty folder, removed at the end. Raises OSError."""
-        place = tempfile.mkdtemp(prefix="rulebook-")
-        try:
+        with throw_away() as place:
             yield place
-        finally:
-            _remove(place)
 
     def take_over(self, source: str, folder: str, wanted: Callable[[str], bool]) -> None:
         """Make every wanted path of `folder` what it is in `source`. Raises OSError."""
@@ -45,6 +47,35 @@ class MachineWorkspaces:
                 copying.entry(os.path.join(source, path), os.path.join(folder, path))
 
 
+@contextmanager
+def throw_away() -> Iterator[str]:
+    """A private empty folder, removed at the end with whatever stands in it then. Raises OSError."""
+    place = ""
+    try:
+        with undisturbed():
+            place = tempfile.mkdtemp(prefix="rulebook-")
+            _standing[place] = os.getpid()
+            atexit.unregister(_remove_all)
+            atexit.register(_remove_all)
+        yield place
+    finally:
+        if place:
+            with undisturbed():
+                _remove(place)
+                del _standing[place]
+
+
+_standing: dict[str, int] = {}
+"""The folders that stand now, with the process that made them."""
+
+
+def _remove_all() -> None:
+    """Remove what stands at the end of the process: a signal can come between a folder's use and its removal."""
+    for place, owner in list(_standing.items()):
+        if owner == os.getpid():
+            _remove(place)
+
+
 class _Copying:
     """One copy in progress, with what is left of its size."""
 
@@ -52,15 +83,21 @@ class _Copying:
         self._left = MOST_BYTES
 
     def folder(self, source: str, target: str) -> None:
-        os.mkdir(target)
-        with os.scandir(source) as entries:
-            for entry in entries:
-                place = os.path.join(target, entry.name)
-                if entry.is_dir(follow_symlinks=False):
-                    self.folder(entry.path, place)
-                else:
-                    self.entry(entry.path, place)
-        shutil.copystat(source, target, follow_symlinks=False)
+        """Copy a folder and all that is in it, however deep; OSError where a path grows too long for the machine."""
+        waiting, made = [(source, target)], list[tuple[str, str]]()
+        while waiting:
+            here, there = waiting.pop()
+            os.mkdir(there)
+            made.append((here, there))
+            with os.scandir(here) as entries:
+                for entry in entries:
+                    place = os.path.join(there, entry.name)
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append((entry.path, place))
+                    else:
+                        self.entry(entry.path, place)
+        for here, there in reversed(made):  # inner ones first: writing into a folder moves its times
+            shutil.copystat(here, there, follow_symlinks=False)
 
     def entry(self, source: str, target: str) -> None:
         """Copy a file or a link; what is neither has no content that could be copied."""
@@ -111,18 +148,20 @@ def _copy_bytes(source: int, target: int, start: int, end: int) -> None:
         start += count
 
 
-def _below(folder: str, way: str = "") -> Iterator[str]:
+def _below(folder: str) -> Iterator[str]:
     """The relative path of everything below that is no folder, the top's `.git` aside."""
-    with os.scandir(os.path.join(folder, way)) as entries:
-        ordered = sorted(entries, key=lambda entry: entry.name)
-    for entry in ordered:
-        path = way + entry.name
-        if path == ".git":
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            yield from _below(folder, path + "/")
-        else:
-            yield path
+    waiting = [""]
+    while waiting:
+        way = waiting.pop()
+        with os.scandir(os.path.join(folder, way)) as entries:
+            for entry in entries:
+                path = way + entry.name
+                if path == ".git":
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(path + "/")
+                else:
+                    yield path
 
 
 def _prune(folder: str, path: str) -> None:
@@ -146,15 +185,54 @@ def _make_way(folder: str, path: str) -> None:
             os.mkdir(place)
     place = os.path.join(folder, path)
     if os.path.isdir(place) and not os.path.islink(place):
-        shutil.rmtree(place)
+        _remove(place)
 
 
 def _remove(place: str) -> None:
-    """Remove a folder whatever its permissions: a program may have taken away its own right to delete."""
-    for folder, names, _ in os.walk(place):
-        for name in names:
-            below = os.path.join(folder, name)
-            if not os.path.islink(below):
-                with suppress(OSError):
-                    os.chmod(below, 0o700)
-    shutil.rmtree(place, ignore_errors=True)
+    """Remove a folder whatever stands in it.
+
+    A program may have taken away its own right to delete, or have made folders deeper than a path can be long or a
+    function can call itself. So every folder is moved up to the top before it is emptied.
+    """
+    with suppress(OSError), _opened(place) as top:
+        waiting = _emptied(top, top, [])
+        while waiting:
+            name = waiting.pop()
+            with suppress(OSError):
+                with _opened(name, top) as folder:
+                    _emptied(folder, top, waiting)
+                os.rmdir(name, dir_fd=top)
+    with suppress(OSError):
+        os.rmdir(place)
+
+
+@contextmanager
+def _opened(name: str, above: int | None = None) -> Iterator[int]:
+    """A folder, never one that a link leads to, in which everything is allowed to us. Raises OSError."""
+    held = os.open(name, os.O_PATH | _FOLDER, dir_fd=above)
+    try:
+        itself = f"/proc/self/fd/{held}"
+        os.chmod(itself, 0o700)
+        folder = os.open(itself, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    finally:
+        os.close(held)
+    try:
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def _emptied(folder: int, top: int, waiting: list[str]) -> list[str]:
+    """Delete the files of a folder and move its folders to the top under new names, which join those that wait."""
+    with os.scandir(folder) as entries:
+        ordered = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    for name, is_folder in ordered:
+        with suppress(OSError):
+            if not is_folder:
+                os.unlink(name, dir_fd=folder)
+                continue
+            os.chmod(name, 0o700, dir_fd=folder)  # or it could not be moved: `..` in it changes
+            new = os.urandom(16).hex()
+            os.rename(name, new, src_dir_fd=folder, dst_dir_fd=top)
+            waiting.append(new)
+    return waiting

@@ -1,5 +1,6 @@
 """Builds a rule file's data and places from YAML events, in one pass."""
 
+from itertools import islice
 from typing import Any
 
 from rulebook.diagnostic import Diagnostic, Edit, Fix, Related, problem
@@ -19,6 +20,9 @@ STYLES: dict[str | None, Style] = {
     "|": "literal",
     ">": "folded",
 }
+MOST_PARTS = 20
+"""Into so many parts, at most, are commas thought to have cut a value that has no quotes."""
+
 _WORDS_FOR: dict[type, str] = {
     bool: "yes or no",
     int: "a number",
@@ -219,11 +223,14 @@ class Builder:
             self.notes.empty(place.key, path, place.key_offsets, end)
 
     def _has_colon(self, key_end: int) -> bool:
-        return self.text[key_end : self.lines.bounds(key_end)[1]].lstrip().startswith(":")
+        while self.text.startswith((" ", "\t"), key_end):
+            key_end += 1
+        return self.text.startswith(":", key_end)
 
     def _plain_value_of(self, place: _Open) -> int | None:
         """Where the last plain value of a mapping starts, keys without a value passed over; None when there is none."""
-        for key in reversed(place.items) if isinstance(place.items, dict) else ():
+        keys = reversed(place.items) if isinstance(place.items, dict) else ()
+        for key in islice(keys, MOST_PARTS):
             start, end = self.values.get((*place.path, key), (0, 0))
             if start < end:
                 return None if self.text.startswith(("[", "{", "'", '"'), start) else start

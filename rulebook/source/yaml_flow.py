@@ -2,6 +2,9 @@
 
 import re
 
+MOST_CHARACTERS = 1000
+"""A value in braces that is longer is not looked through: a line can be as long as the file."""
+
 _KEY_AHEAD = re.compile(r"""[ \t]*(?:[A-Za-z_][\w.-]*|"[^"]*"|'[^']*')[ \t]*:(?:[ \t]|$)""")
 _GLUED = re.compile(r"(?P<key>[A-Za-z_][\w.-]*):(?P<rest>[^\s/:].*)", re.DOTALL)
 _OPENERS = {")": "(", "]": "[", "}": "{"}
@@ -14,7 +17,7 @@ def meant_end(line: str, start: int) -> int | None:
     """
     open_signs: list[str] = []
     quote = ""
-    for place in range(start, len(line)):
+    for place in range(start, min(len(line), start + MOST_CHARACTERS)):
         sign = line[place]
         if quote:
             quote = "" if sign == quote else quote

@@ -73,7 +73,7 @@ class Notes:
         elif (seen := two_readings(word)) is not None:
             self._two_readings(word, seen, path, start, end)
         elif (left := digits_lost(word, meaning)) is not None:
-            self._say("RB113", start, end, path, (start, end, f"'{word}'"), value=word, number=left)
+            self._say("RB113", start, end, path, value=word, number=left)
         if not self._all_ascii and isinstance(meaning, str):
             self._look_alike(path, start, end)
 
@@ -125,13 +125,12 @@ class Notes:
 
     def _cut_by_comma(self, start: int) -> bool:
         """Whether the value at `start` goes on behind the comma that ends it, which is then said."""
-        from rulebook.source.yaml_flow import meant_end  # as above
+        from rulebook.source.yaml_flow import MOST_CHARACTERS, meant_end  # as above
 
-        line_start, line_end = self.lines.bounds(start)
-        length = meant_end(self.text[line_start:line_end], start - line_start)
+        length = meant_end(self.text[start : start + MOST_CHARACTERS].partition("\n")[0], 0)
         if length is None:
             return False
-        self._said_to = end = line_start + length
+        self._said_to = end = start + length
         mended = quoted(self.text[start:end])
         said = f"A comma ends a value inside `{{ }}`. Put the whole value in quotes: `{mended}`."
         self._say("RB124", start, end, (), (start, end, mended), sentence=said)

@@ -47,19 +47,19 @@ class _Patch:
         self._original = Lines(text)
         self._file = file
         self._edits: list[Edit] = []
-        self._mended: set[tuple[int, bool]] = set()
+        self._mended: dict[tuple[int, bool], int] = {}
 
     def take(self, mend: Mend) -> bool:
         """Keep the message of `mend` and change the text as it says; False when there is no going on."""
         edits = [self._from_original(edit) for edit in mend.edits]
         line = self._original.number(self._back(mend.start))
         where = (line, mend.code in ("RB103", "RB104"))
-        if where in self._mended:
+        start, end = self._back(mend.start), self._back(mend.end)
+        if start < self._mended.get(where, 0):
             self.diagnostics = [_doubted(d, line) for d in self.diagnostics]
             return False
-        self._mended.add(where)
+        self._mended[where] = max([start + 1, end, *(edit.end for edit in edits)])
         fix = Fix(mend.mended, tuple(edits), mend.safe) if edits else None
-        start, end = self._back(mend.start), self._back(mend.end)
         span = self._original.span(start, max(start, end))
         self.diagnostics.append(problem(mend.code, self._file, span, help=mend.help, fix=fix, **mend.words))
         too_many = len(edits) + len(self._edits) > MOST_EDITS

@@ -1,9 +1,10 @@
 """The kinds that hold rules: how each is written."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from rulebook.languages.faults import LanguageError
+from rulebook.checks import kind_named
+from rulebook.languages.faults import LanguageError, Shown
 from rulebook.languages.formula import Formula, read_formula
 from rulebook.place import Path
 from rulebook.spec.group_options import GroupOptions, Options, PartsOptions
@@ -87,6 +88,8 @@ def _group(reader: Reader, kind: str, path: Path, read_rule: ReadRule) -> Body |
     model = options_of(kind) or PartsOptions
     value = reader.document.at(path)
     long = isinstance(value, dict)
+    if isinstance(value, dict) and "of" not in value and _is_rule_for_list(reader, kind, path, value):
+        return None
     given = {k: v for k, v in value.items() if k not in _INSIDE} if isinstance(value, dict) and value else {"of": value}
     options = validate_options(model, given, f"`{kind}`", below(path), reader)
     if options is None:
@@ -103,6 +106,15 @@ def _group(reader: Reader, kind: str, path: Path, read_rule: ReadRule) -> Body |
             return OfNumbers("min" if kind == "min" else "max" if kind == "max" else "product", parts)
         case _:
             return _count_or_mean(reader, path, kind, parts, options)
+
+
+def _is_rule_for_list(reader: Reader, kind: str, path: Path, value: Mapping[str, object]) -> bool:
+    """Whether rules stand under a group without a list around them, which is then said."""
+    kinds = [key for key in value if key in COMBINATORS or kind_named(key) is not None]
+    if not kinds or kind == "at_least":
+        return False
+    reader.add("RB206", path, key=kind, list=reader.shown(Shown([{key: "…"} for key in kinds])))
+    return True
 
 
 def _all_or_any(

@@ -156,11 +156,10 @@ class Reader:
             place = start + line.index(":") + 1
             edits.append(Edit(place, place, " "))
             start += len(line) + 1
-        key, value = glued(lines[0].strip()) or ("", "")
-        mended = f"{key}: {value}"
-        said = f"A space is missing after the `:`. Write `{mended}`."
+        mended = [": ".join(glued(line.strip()) or ()) for line in lines]
+        said = f"A space is missing after the `:`. Write `{mended[0]}`."
         colon = span_between(self.document.text, edits[0].start - 1, edits[0].start)
-        self._note("RB124", path, colon, {"sentence": said}, fix=Fix(mended, tuple(edits)))
+        self._note("RB124", path, colon, {"sentence": said}, fix=Fix("\n".join(mended), tuple(edits)))
         return True
 
     def _text_at(self, path: Path) -> str | None:

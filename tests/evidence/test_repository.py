@@ -61,6 +61,14 @@ def test_links(root: Path, links: dict[str, str], path: str, absence: str, prese
     assert over(root).present(path) is present
 
 
+def test_a_pipe_is_present_and_no_part_of_the_repository(root: Path) -> None:
+    os.mkfifo(root / "p")
+    (root / "l").symlink_to("p")
+    assert over(root).absence("p") == "it is a pipe, a socket or a device"
+    assert over(root).absence("l") == "behind a link it is a pipe, a socket or a device"
+    assert over(root).present("p")
+
+
 def test_an_absolute_link_that_stays_inside(root: Path) -> None:
     (root / "l").symlink_to(root / "src")
     assert over(root).absence("l/a.py") == ""

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from repositories import listing
+from repositories import deepen, listing
 
 from rulebook.services.workspaces import MachineWorkspaces
 
@@ -80,6 +80,40 @@ def test_read_only_folders_are_removed_by_an_ordinary_user() -> None:
         finally:
             os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_deep_folders_are_copied_taken_over_and_removed(tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    (tmp_path / "base").mkdir()
+    deepen(tmp_path / "source", 1500)
+    path = "d/" * 1500 + "evil"
+    with WORKSPACES.copy_of(str(tmp_path / "source")) as copy:
+        assert Path(copy, path).read_text() == "x\n"
+        WORKSPACES.take_over(copy, str(tmp_path / "base"), lambda found: found == path)
+        assert (tmp_path / "base" / path).read_text() == "x\n"
+    assert not os.path.exists(os.path.dirname(copy))
+
+
+def test_folders_deeper_than_a_path_can_say(tmp_path: Path) -> None:
+    with WORKSPACES.fresh() as folder:
+        deepen(Path(folder), 5000)
+        os.mkfifo(Path(folder, "pipe"))
+        Path(folder, "link").symlink_to(tmp_path)
+        with pytest.raises(OSError, match="File name too long"), WORKSPACES.copy_of(folder):
+            pass
+    assert not os.path.exists(folder)
+    assert tmp_path.exists()
+
+
+def test_attack_a_link_in_place_of_the_throw_away_folder(tmp_path: Path) -> None:
+    (tmp_path / "victim").mkdir(mode=0o750)
+    (tmp_path / "victim/file").write_text("f")
+    before = listing(tmp_path / "victim")
+    with WORKSPACES.fresh() as folder:
+        os.rmdir(folder)
+        os.symlink(tmp_path / "victim", folder)
+    assert listing(tmp_path / "victim") == before
+    os.unlink(folder)
 
 
 def taken(tmp_path: Path, wanted: set[str], source: dict[str, str], base: dict[str, str]) -> dict[str, str]:
