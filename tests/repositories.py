@@ -2,7 +2,8 @@
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 IDENTITY = ("-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "protocol.file.allow=always")
@@ -45,8 +46,12 @@ def listing(folder: Path, *, borrowed: bool = False) -> dict[str, tuple[int, int
     return found
 
 
-def deepen(folder: Path, depth: int) -> None:
-    """Folders in folders, in the last of them a file: deeper than a function can call itself, or a path can say."""
+@contextmanager
+def deepened(folder: Path, depth: int) -> Iterator[None]:
+    """Folders in folders below `folder`, in the last of them a file; `folder` is gone afterwards.
+
+    They lie deeper than a function can call itself, or than a path can say: pytest itself could not remove them.
+    """
     before = os.open(".", os.O_RDONLY)
     try:
         os.chdir(folder)
@@ -54,6 +59,9 @@ def deepen(folder: Path, depth: int) -> None:
             os.mkdir("d")
             os.chdir("d")
         Path("evil").write_text("x\n")
+        os.fchdir(before)
+        yield
     finally:
-        os.chdir(before)
+        os.fchdir(before)
         os.close(before)
+        subprocess.run(["rm", "-rf", str(folder)], check=True)

@@ -79,8 +79,9 @@ def import_file(given: Namespace) -> int:
         try:
             path = import_transcript(transcript, given.project, now)
         except OSError as error:
-            where, why = store_folder(), (error.strerror or "the machine refuses").lower()
-            raise UsageError(f"I can't store the session under `{where}`: {why}. Set RULEBOOK_HOME, or use --to.") from error
+            why = (error.strerror or "the machine refuses").lower()
+            message = f"I can't store the session under `{store_folder()}`: {why}. Set RULEBOOK_HOME, or use --to."
+            raise UsageError(message) from error
     else:
         path = given.to
         _write_import(transcript, path, now)

@@ -167,7 +167,7 @@ class Compiler(Struct):
             case OfFormula():
                 return self._formula(spec, spec.body, pack)
             case OfBranches(branches):
-                parts = self._parts(spec, [rule for _, rule in branches], replace(PART, decides=stands.decides), pack)
+                parts = self._parts([rule for _, rule in branches], replace(PART, decides=stands.decides), pack)
                 if parts is None:
                     return None
                 made = tuple(Branch(when, part) for (when, _), part in zip(branches, parts, strict=True))
@@ -210,7 +210,7 @@ class Compiler(Struct):
 
     def _group(self, spec: RuleSpec, body: OfGroup | OfCount | OfNumbers, pack: str) -> Node | None:
         stands = _standing(body)
-        parts = self._parts(spec, body.parts, stands, pack)
+        parts = self._parts(body.parts, stands, pack)
         if parts is None:
             return None
         common = _common(spec, shared(parts))
@@ -241,7 +241,7 @@ class Compiler(Struct):
         self._check(spec, (*spec.body_path, "score"), body.score, Scope("this formula", names))
         return FormulaOf(_common(spec, shared([part for _, part in let])), tuple(let), body.score, body.range)
 
-    def _parts(self, spec: RuleSpec, rules: Iterable[RuleSpec], stands: Stands, pack: str) -> tuple[Node, ...] | None:
+    def _parts(self, rules: Iterable[RuleSpec], stands: Stands, pack: str) -> tuple[Node, ...] | None:
         made = [self.rule(rule, stands, pack) for rule in rules]
         whole = [node for node in made if node is not None]
         return tuple(whole) if len(whole) == len(made) else None

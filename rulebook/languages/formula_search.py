@@ -29,7 +29,8 @@ def safe_when_cut(pattern: Pattern, end: int) -> bool:
 
     A pattern that looks past its match, or asks for the end, can be deceived by the cut.
     """
-    return end < MAX_TEXT_CHARACTERS and not any(sign in pattern.text for sign in ("(?", "$", r"\Z", r"\z", r"\b", r"\B"))
+    looks_past = ("(?", "$", r"\Z", r"\z", r"\b", r"\B")
+    return end < MAX_TEXT_CHARACTERS and not any(sign in pattern.text for sign in looks_past)
 
 
 def quick_search(pattern: Pattern, text: str) -> bool:

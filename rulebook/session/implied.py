@@ -31,7 +31,7 @@ class BaseCommit(Struct, frozen=True):
     def unknown(self) -> str:
         """Why there is no commit to compare with."""
         if self.resolved is not None and self.known is None:
-            return f"`{self.asked}` is a name in the student's own repository, where it can be moved: pin the full commit id"
+            return f"`{self.asked}` is a name in the student's own repository and can be moved: pin the full commit id"
         return self.reason or "no base commit is known"
 
 

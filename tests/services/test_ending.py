@@ -57,9 +57,13 @@ def held(reading: int) -> bool:
 
 
 def ends_by(tmp_path: Path, number: int, script: str) -> int:
-    """Its exit status after it was sent a signal while its program ran and held the pipe open."""
+    """Its exit status after it was sent a signal while its program ran and held the pipe open.
+
+    The program prints more than a pipe takes: when it is past that, it is being listened to.
+    """
     mark = tmp_path / "mark"
-    process = started(tmp_path, mark, "once", "sh", "-c", f"exec 9>{mark}; echo up >&9; {script}")
+    talk = "head -c 200000 /dev/zero"
+    process = started(tmp_path, mark, "once", "sh", "-c", f"exec 9>{mark}; {talk}; echo up >&9; {script}")
     with process, open(mark, "rb", buffering=0) as reading:
         assert reading.read(3) == b"up\n"
         process.send_signal(number)

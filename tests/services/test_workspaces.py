@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from repositories import deepen, listing
+from repositories import deepened, listing
 
 from rulebook.services.workspaces import MachineWorkspaces
 
@@ -83,20 +83,23 @@ def test_read_only_folders_are_removed_by_an_ordinary_user() -> None:
 
 
 def test_deep_folders_are_copied_taken_over_and_removed(tmp_path: Path) -> None:
-    (tmp_path / "source").mkdir()
-    (tmp_path / "base").mkdir()
-    deepen(tmp_path / "source", 1500)
+    source, base = tmp_path / "source", tmp_path / "base"
+    source.mkdir()
+    base.mkdir()
     path = "d/" * 1500 + "evil"
-    with WORKSPACES.copy_of(str(tmp_path / "source")) as copy:
-        assert Path(copy, path).read_text() == "x\n"
-        WORKSPACES.take_over(copy, str(tmp_path / "base"), lambda found: found == path)
-        assert (tmp_path / "base" / path).read_text() == "x\n"
-    assert not os.path.exists(os.path.dirname(copy))
+    with deepened(base, 0), deepened(source, 1500):
+        with WORKSPACES.copy_of(str(source)) as copy:
+            assert Path(copy, path).read_text() == "x\n"
+            WORKSPACES.take_over(copy, str(base), lambda found: found == path)
+            assert (base / path).read_text() == "x\n"
+        assert not os.path.exists(os.path.dirname(copy))
 
 
 def test_folders_deeper_than_a_path_can_say(tmp_path: Path) -> None:
     with WORKSPACES.fresh() as folder:
-        deepen(Path(folder), 5000)
+        Path(folder, "deep").mkdir()
+        with deepened(Path(folder, "deep"), 5000):
+            Path(folder, "deep").rename(Path(folder, "moved"))
         os.mkfifo(Path(folder, "pipe"))
         Path(folder, "link").symlink_to(tmp_path)
         with pytest.raises(OSError, match="File name too long"), WORKSPACES.copy_of(folder):
