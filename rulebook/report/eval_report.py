@@ -19,7 +19,7 @@ _DEEPEST = 60
 
 
 def eval_report(judged: Judged) -> dict[str, object]:
-    """The report as plain data. Source: design/formats.md §5."""
+    """The report as plain data."""
     sums = totals(judged)
     used = judged.repository
     return {

@@ -66,8 +66,8 @@ def ratio(
 ) -> Ratio:
     """Our command against a yardstick, after one warm-up of each."""
     cost_of(ours, exits=exits)
-    cost_of(theirs)
-    measured = [(cost_of(ours, exits=exits).cpu_s, cost_of(theirs).cpu_s) for _ in range(pairs)]
+    cost_of(theirs, exits=exits)
+    measured = [(cost_of(ours, exits=exits).cpu_s, cost_of(theirs, exits=exits).cpu_s) for _ in range(pairs)]
     return Ratio(
         name,
         tuple(a / b for a, b in measured),
