@@ -24,6 +24,9 @@ _CONFIG = """[core]
 \tprotectNTFS = false
 \tprotectHFS = false
 \tlogallrefupdates = false
+\tcommitgraph = false
+\tmultipackindex = false
+\tfsync = none
 """
 
 _ATTRIBUTES = "* !diff\n"

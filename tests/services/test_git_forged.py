@@ -213,10 +213,12 @@ def test_attack_grafts_and_replacements_do_not_steer(plain: Path) -> None:
     evil = commit(plain, {"tests/t.py": "pass\n"})
     git(plain, "checkout", "--quiet", "main")
     git(plain, "replace", first, evil)
+    git(plain, "replace", second, evil)
     git(plain, "replace", name_of(plain, f"{first}:tests/t.py"), name_of(plain, f"{evil}:tests/t.py"))
     (plain / ".git/info").mkdir(exist_ok=True)
     (plain / ".git/info/grafts").write_text(f"{second} {evil}\n")
-    assert name_of(plain, f"{second}~1") == evil
+    assert name_of(plain, f"{second}^{{tree}}") == name_of(plain, f"{evil}^{{tree}}")
+    assert git(plain, "--no-replace-objects", "rev-parse", f"{second}~1").strip() == evil
     assert GIT.resolve(str(plain), f"{second}~1") == other
     assert [change.path for change in GIT.changes(str(plain), first)] == ["src/a.py", "src/b.py"]
 

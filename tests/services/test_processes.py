@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from rulebook.ports import Command, Completed
+from rulebook.services.descendants import adopting, brood_of
 from rulebook.services.processes import MachineProcesses
 
 PROCESSES = MachineProcesses()
@@ -219,6 +220,17 @@ def test_what_was_before_is_restored() -> None:
         run("true", stdin=b"x")
         run("no-such-program", stdin=b"x")
     assert len(os.listdir("/proc/self/fd")) == before_fds
+
+
+def test_a_fault_of_ours_leaves_nothing_running(mark: str) -> None:
+    program = ["sh", "-c", f"setsid sleep {mark} & sleep {mark}"]
+    with (
+        adopting(),
+        pytest.raises(ZeroDivisionError),
+        brood_of(lambda: subprocess.Popen(program, start_new_session=True)),
+    ):
+        raise ZeroDivisionError
+    assert running(mark) == []
 
 
 def test_a_host_that_ignores_its_children_gets_no_false_success() -> None:
