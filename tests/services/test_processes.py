@@ -227,7 +227,7 @@ def test_a_fault_of_ours_leaves_nothing_running(mark: str) -> None:
     with (
         adopting(),
         pytest.raises(ZeroDivisionError),
-        brood_of(lambda: subprocess.Popen(program, start_new_session=True)),
+        brood_of(lambda: subprocess.Popen(program, start_new_session=True, env={"PATH": os.environ["PATH"]})),
     ):
         raise ZeroDivisionError
     assert running(mark) == []
