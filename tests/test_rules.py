@@ -46,7 +46,7 @@ CASES: list[tuple[str, str, str, float | None]] = [
     ("too little of it measured", f"weighted: {{of: [{{contains: done, weight: 3}}, {UNSURE}], min_measured: 0.8}}, threshold: 1", "unmeasured", None),
     ("a required part that fails", f"weighted: [{{contains: missing, required: true}}, {PASS}], threshold: 0.1", "fail", 0),
     ("a required part of weight 0 unmeasured", f"weighted: [{{file: {{path: a}}, required: true, weight: 0}}, {PASS}], threshold: 0.1", "unmeasured", None),
-    ("a sum with a penalty", f"sum: [{{contains: done, weight: 1}}, {{contains: done, weight: -0.5}}], threshold: 0.5", "pass", 0.5),
+    ("a sum with a penalty", "sum: [{contains: done, weight: 1}, {contains: done, weight: -0.5}], threshold: 0.5", "pass", 0.5),
     ("a sum whose penalty was spoiled", f"sum: [{PASS}, {{contains: {{from: {{tool: nobody}}, expected: x}}, weight: -1}}], threshold: 0.5", "fail", 0),
     ("a sum in a range", "sum: {of: [{contains: done, weight: 4}], range: [0, 8]}, threshold: 4", "pass", 0.5),
     ("sums are exact", "sum: [{contains: done, weight: 0.1}, {contains: done, weight: 0.2}], threshold: 0.3", "pass", 0.3),
