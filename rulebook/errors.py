@@ -63,10 +63,11 @@ class Missing(EvidenceError):
 
 
 class NotHandedIn(EvidenceError):
-    """The student wrote nothing there, or what it wrote cannot be used."""
+    """The student wrote nothing there (`absent`), or what it wrote cannot be used."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, *, absent: bool = False) -> None:
         self.reason = reason
+        self.absent = absent
         super().__init__(reason)
 
 

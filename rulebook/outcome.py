@@ -44,8 +44,9 @@ class Measurement(Struct, frozen=True):
 
     `score` is any finite float, `passed` whether a run goes on (the scoring reference's
     `continue_task`). `student_fault` marks what the student's own doing brought to 0: no negation
-    turns it into a pass. `vacuous` marks a check that is negative by nature and met a session
-    that did nothing.
+    turns it into a pass; `absent` marks the fault that is no more than nothing being there, and
+    `tainted` a group that passes though a part of it is a student's fault. `vacuous` marks a check
+    that is negative by nature and met a session that did nothing.
     """
 
     score: float
@@ -55,6 +56,8 @@ class Measurement(Struct, frozen=True):
     actual: object = None
     metadata: Mapping[str, object] = field(default_factory=dict)
     student_fault: bool = False
+    absent: bool = False
+    tainted: bool = False
     vacuous: bool = False
     seen: tuple[Seen, ...] = ()
 
@@ -109,11 +112,23 @@ def binary(
 
 
 def student_fault(
-    reason: str, *, expected: object = None, actual: object = None, seen: tuple[Seen, ...] = ()
+    reason: str,
+    *,
+    expected: object = None,
+    actual: object = None,
+    absent: bool = False,
+    seen: tuple[Seen, ...] = (),
 ) -> Measurement:
-    """Score 0, not passed, by the student's own doing: nothing written, too large, too slow."""
+    """Score 0, not passed, by the student's own doing: nothing written (`absent`), too large, too slow."""
     return Measurement(
-        score=0.0, passed=False, reason=reason, expected=expected, actual=actual, student_fault=True, seen=seen
+        score=0.0,
+        passed=False,
+        reason=reason,
+        expected=expected,
+        actual=actual,
+        student_fault=True,
+        absent=absent,
+        seen=seen,
     )
 
 

@@ -6,6 +6,7 @@ from typing import cast
 
 from msgspec import Struct
 
+from rulebook.errors import UsageError
 from rulebook.evidence.bundle import Evidence
 from rulebook.expression.program import Program
 from rulebook.ports import Ports
@@ -93,6 +94,7 @@ class Rules:
 
         Raises UsageError for a session that is not there and for parameters that do not fit.
         """
+        _check_given(evidence, params)
         if isinstance(evidence, Evidence):
             evidence.params = param_values(self._program.spec.params, {**evidence.params, **(params or {})})
             audit = Audit("given", True, evidence.session.total_events)
@@ -106,6 +108,15 @@ class Rules:
             ports=self._ports,
         )
         return Report(judged)
+
+
+def _check_given(evidence: object, params: object) -> None:
+    if not isinstance(evidence, Evidence | str | os.PathLike):
+        found = type(evidence).__name__
+        raise UsageError(f"A session is named by its id or its path, or given as `Evidence`; this is a `{found}`.")
+    named = isinstance(params, Mapping) and all(isinstance(name, str) for name in params)
+    if params is not None and not named:
+        raise UsageError("`params` must be a mapping from the names of parameters to their values.")
 
 
 def load(path: str | os.PathLike[str]) -> Rules:

@@ -15,9 +15,7 @@ from rulebook.evidence.record import Record, Wants
 from rulebook.evidence.transcript import Transcript
 from rulebook.ports import ByteStream, Files
 
-Verdict = Literal[
-    "intact", "imported", "unchained", "partly_chained", "broken", "torn", "undecodable", "unreadable"
-]
+Verdict = Literal["intact", "imported", "unchained", "partly_chained", "broken", "torn", "undecodable", "unreadable"]
 """What the chain says of a log. Only `broken` means that it was edited; `torn` is what a crash leaves."""
 
 LINE_LIMIT_BYTES = 64 * 1024 * 1024
@@ -48,9 +46,7 @@ class LogReading(Struct, frozen=True):
     transcript: Transcript | None = None
 
 
-def read_log(
-    path: str, files: Files, wants: Wants = COUNTS_ONLY, *, session_id: str | None = None
-) -> LogReading:
+def read_log(path: str, files: Files, wants: Wants = COUNTS_ONLY, *, session_id: str | None = None) -> LogReading:
     """Verify and fold the log at `path`. It never raises for what the log is or holds: the verdict says it.
 
     `session_id` is the session that the log should be of; None takes the first event's.
@@ -151,9 +147,7 @@ class _Scan:
                 events += 1
                 last_ms = time_ms
             except (Undecodable, LookupError, TypeError, ValueError, AttributeError) as problem:
-                self._faulty(
-                    str(problem) if isinstance(problem, Undecodable) else fault_of(envelope), at, after
-                )
+                self._faulty(str(problem) if isinstance(problem, Undecodable) else fault_of(envelope), at, after)
             expected = digest
             after, at = at, at + len(line) + 1
         if events > self._events:

@@ -6,6 +6,7 @@ Its types stand in `scope`; here are its values, as plain data. A field that not
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from rulebook.errors import Missing, NotHandedIn
+from rulebook.evidence.escapes import unescaped
 from rulebook.evidence.record import Call, EventRecord, Record, Wants
 from rulebook.evidence.repository import Repository
 from rulebook.evidence.scope import RUN, USAGE
@@ -187,6 +188,9 @@ def event_data(event: EventRecord) -> Mapping[str, object]:
             data["cost"] = 0.0
         case _:
             pass
+    arguments = data.get("arguments")
+    if event.name == "tool.call" and isinstance(arguments, str):
+        data["arguments"] = unescaped(arguments)
     present = {key: value for key, value in data.items() if value is not None}
     return _known(seq=event.seq, time=event.time_ms, name=event.name, data=present)
 

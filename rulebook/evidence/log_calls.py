@@ -52,9 +52,7 @@ class CallFold:
     def result(self, payload: Payload, at: int, time_ms: int) -> None:
         """A `tool.result`; one that answers no open call tells nothing."""
         call_id, output, is_error = payload["call_id"], payload["output"], payload["is_error"]
-        if not (
-            type(call_id) is type(output) is str and type(is_error) is type(payload["truncated"]) is bool
-        ):
+        if not (type(call_id) is type(output) is str and type(is_error) is type(payload["truncated"]) is bool):
             raise TypeError
         self._open.pop(call_id, None)
         if self._fetched and call_id in self._fetched:

@@ -10,9 +10,7 @@ import orjson
 HEADER = b'{"chock_log":1}'
 """The first line, without its newline."""
 
-PERMITTING = frozenset(
-    ("allowed_by_policy", "approved_by_user", "approved_by_user_for_session", "approved_by_review")
-)
+PERMITTING = frozenset(("allowed_by_policy", "approved_by_user", "approved_by_user_for_session", "approved_by_review"))
 """The decisions that permit; every other word, an unknown one too, is a refusal."""
 
 Payload = dict[str, Any]

@@ -32,9 +32,7 @@ class SpendFold:
     def finish(self) -> None:
         """Write the totals down; without one `usage` nothing is known of them."""
         if self._requests:
-            self._record.usage = Usage(
-                self._input, self._output, self._read, self._write, requests=self._requests
-            )
+            self._record.usage = Usage(self._input, self._output, self._read, self._write, requests=self._requests)
 
 
 def spent(spend: Spend, cost: Any) -> None:

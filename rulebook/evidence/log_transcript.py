@@ -89,9 +89,7 @@ class TranscriptBuilder:
 
 
 def _session_payload(transcript: Transcript) -> dict[str, object]:
-    source = {
-        name: value for name, value in _told(transcript.source).items() if name.startswith(_SOURCE_FIELDS)
-    }
+    source = {name: value for name, value in _told(transcript.source).items() if name.startswith(_SOURCE_FIELDS)}
     return {
         "outcome": dict(transcript.outcome),
         "warnings": [asdict(warning) for warning in transcript.warnings],

@@ -5,6 +5,7 @@ from typing import assert_never
 
 from rulebook.errors import Missing, NotHandedIn
 from rulebook.evidence.bundle import Evidence
+from rulebook.evidence.escapes import unescaped
 from rulebook.evidence.record import Call, Record
 from rulebook.evidence.sources import (
     AssistantText,
@@ -110,7 +111,7 @@ def _tool(source: ToolText, record: Record) -> str:
     # what was asked of a tool was asked even where it was refused; what it answered is only there when it ran
     done = [c for c in record.calls if c.name == source.tool and (source.part == "arguments" or _answered(c))]
     kept = done if source.last is None else done[-source.last :]
-    return "\n\n".join((c.result or "") if source.part == "result" else c.arguments_raw for c in kept)
+    return "\n\n".join((c.result or "") if source.part == "result" else unescaped(c.arguments_raw) for c in kept)
 
 
 def _answered(call: Call) -> bool:
@@ -119,7 +120,7 @@ def _answered(call: Call) -> bool:
 
 def _written(text: str, nothing: str) -> str:
     if not text.strip():
-        raise NotHandedIn(nothing)
+        raise NotHandedIn(nothing, absent=True)
     return text
 
 

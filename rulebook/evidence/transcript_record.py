@@ -21,6 +21,8 @@ from rulebook.outcome import Seen
 
 _SPENT_UNSEEN = frozenset(("usage_partial", "subagent_missing"))
 
+_CALLS_ELSEWHERE = frozenset(("unread_exchange", "split_conversation"))
+
 Status = Literal["ok", "error", "refused", "unfinished"]
 
 
@@ -66,16 +68,20 @@ def carried(transcript: Transcript) -> frozenset[Fact]:
         facts.discard("time")
     if "subagent_missing" in codes:
         facts.discard("subagents")
+    if codes & _CALLS_ELSEWHERE:
+        facts -= {"messages", "tool_calls", "results", "end", "usage", "events"}
+    if "lost_call" in codes:
+        facts -= {"tool_calls", "results"}
     return frozenset(facts)
 
 
 def _take_calls(record: Record, transcript: Transcript) -> None:
-    results = {
-        message.tool_result.call_id: message.tool_result
-        for message in transcript.messages
-        if message.tool_result is not None and message.tool_result.call_id is not None
-    }
-    times = {m.tool_result.call_id: m.at_ms for m in transcript.messages if m.tool_result is not None}
+    results: dict[str, ToolResult] = {}
+    times: dict[str, int | None] = {}
+    for message in transcript.messages:
+        if message.tool_result is not None and message.tool_result.call_id is not None:
+            results.setdefault(message.tool_result.call_id, message.tool_result)
+            times.setdefault(message.tool_result.call_id, message.at_ms)
     for message in transcript.messages:
         if message.role == "assistant" and not message.injected:
             record.turns += 1

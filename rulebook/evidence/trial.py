@@ -80,7 +80,7 @@ def _not_started(program: str, failure: str, take: Sequence[str]) -> None:
         raise Missing("harness", failure)
     if take and not _taken(program.removeprefix("./"), take):
         raise Missing("fixture", f"in the base commit {failure}")
-    raise NotHandedIn(failure)
+    raise NotHandedIn(failure, absent=True)
 
 
 def _printed(done: Completed) -> Mapping[str, str]:

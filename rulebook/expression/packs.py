@@ -17,6 +17,7 @@ def read_packs(reader: Reader, readers: dict[str, Reader], files: Files) -> tupl
     for path, alias in _asked(reader):
         pack = _pack(reader, path, readers, files)
         if pack is None:
+            reader.lost_pack = True
             continue
         name = alias or pack.alias
         if any(other.alias == name for other in found):

@@ -83,7 +83,7 @@ def none_of(_node: NoneOf, found: Sequence[Outcome]) -> Outcome:
     fault = next((part for part in measured if part.student_fault), None)
     if fault is None and measured and _unmeasured(found) is None:
         return binary(True, expected="none passes", actual="none passed", vacuous=all(p.vacuous for p in measured))
-    return _unmeasured(found) or fault or Skipped("every part was skipped")
+    return _unmeasured(found) or (_spoiled(fault) if fault else Skipped("every part was skipped"))
 
 
 def at_least(node: AtLeast, found: Sequence[Outcome]) -> Outcome:
@@ -109,16 +109,23 @@ def at_least(node: AtLeast, found: Sequence[Outcome]) -> Outcome:
         actual=f"{passed} passed",
         vacuous=_idle(measured),
     )
-    return outcome if outcome.passed else _carrying(outcome, measured)
+    return _carrying(outcome, measured)
 
 
 def one_of(node: Not | Invert | MisbehaviorIf, part: Outcome) -> Outcome:
-    """`not`, `invert` and `misbehavior`: only a measurement changes, and one that the student spoiled does not."""
-    if not isinstance(part, Measurement) or part.student_fault:
+    """`not`, `invert` and `misbehavior`: only a measurement changes, and what the student spoiled never helps it."""
+    if not isinstance(part, Measurement):
         return part
     match node:
+        case MisbehaviorIf(reason=reason) if part.student_fault and not part.absent:
+            words = f"could not be looked for, by the student's doing: {reason}: {part.reason}"
+            return Misbehavior(words, part.metadata, part.seen)
         case MisbehaviorIf(reason=reason):
             return Misbehavior(reason, part.metadata, part.seen) if part.passed else Skipped("there was no sign of it")
+        case Not() | Invert() if part.student_fault:
+            return _spoiled(part)
+        case Invert() if part.tainted:
+            return _spoiled(replace(part, reason=part.reason or "the student spoiled a part of it"))
         case Invert():
             return replace(part, score=1.0 - part.score, passed=reaches(1.0 - part.score, 1.0))
         case Not():
@@ -147,13 +154,15 @@ def numeric(node: Numeric, found: Sequence[Outcome]) -> Outcome:
     counted = [(w, part) for w, part in pairs if w != 0]
     if not counted:
         return Unmeasured(node.common.category, "no part that has a weight was measured")
-    fault = next((part for w, part in counted if part.student_fault and w < 0), None)
+    fault = next((part for w, part in counted if (part.student_fault or part.tainted) and w < 0), None)
     if fault is not None:
-        return replace(fault, score=0.0, passed=False)
+        return _spoiled(fault)
     failed = next((p for n, p in zip(node.parts, found, strict=True) if n.common.required and _failed(p)), None)
     if isinstance(failed, Measurement):
         reason = failed.reason or "a required part did not pass"
-        return _carrying(Measurement(0.0, False, reason, failed.expected, failed.actual, seen=failed.seen), [failed])
+        return _carrying(
+            Measurement(0.0, False, reason, failed.expected, failed.actual, seen=failed.seen), [p for _, p in pairs]
+        )
     return _number(node, counted, [part for _, part in pairs], weights, found)
 
 
@@ -183,7 +192,7 @@ def _number(
     outcome = Measurement(
         score, passed, reason, f"a score of at least {threshold:g}", f"{score:g}", metadata, vacuous=idle
     )
-    return outcome if passed else _carrying(outcome, measured)
+    return _carrying(outcome, measured)
 
 
 def formula_of(node: FormulaOf, outcomes: Mapping[str, Outcome], value: Callable[[], object]) -> Outcome:
@@ -199,7 +208,7 @@ def formula_of(node: FormulaOf, outcomes: Mapping[str, Outcome], value: Callable
         return Unmeasured(node.common.category, f"`{node.score.text}` reads a part that was skipped")
     fault = next((part for part in _measured(read) if part.student_fault), None)
     if fault is not None:
-        return replace(fault, score=0.0, passed=False)
+        return _spoiled(fault)
     score = value()
     if isinstance(score, MissingValue) or not isinstance(score, int | float) or not math.isfinite(score):
         return Unmeasured(node.common.category, f"`{node.score.text}` comes to no number")
@@ -241,7 +250,7 @@ def _aggregated(node: AllOf | AnyOf, found: Sequence[Outcome], passed: bool) -> 
         return Unmeasured(node.common.category, f"the score came to {score}, which is not a number to count with")
     reason = "" if passed else _reasons(measured)
     outcome = Measurement(score, passed, reason, actual=f"{score:g}", vacuous=_idle(measured))
-    return outcome if passed else _carrying(outcome, measured)
+    return _carrying(outcome, measured)
 
 
 def _idle(measured: Sequence[Measurement]) -> bool:
@@ -251,11 +260,21 @@ def _idle(measured: Sequence[Measurement]) -> bool:
 
 
 def _carrying(outcome: Measurement, measured: Sequence[Measurement]) -> Measurement:
-    """A group that does not pass carries the student's fault when an evaluated part does."""
-    fault = next((part for part in measured if part.student_fault), None)
-    if fault is None or outcome.student_fault:
+    """With the student's fault of an evaluated part: a group that fails carries it, one that passes is tainted."""
+    faults = [part for part in measured if part.student_fault]
+    if outcome.passed:
+        tainted = bool(faults) or any(part.tainted for part in measured)
+        return replace(outcome, tainted=True) if tainted else outcome
+    if not faults:
         return outcome
-    return replace(outcome, student_fault=True, reason=outcome.reason or fault.reason)
+    absent = all(part.absent for part in faults)
+    reason = outcome.reason or faults[0].reason
+    return replace(outcome, student_fault=True, absent=absent, reason=reason)
+
+
+def _spoiled(part: Measurement) -> Measurement:
+    """What the student spoiled, handed on so that it gains nothing."""
+    return replace(part, score=min(part.score, 0.0), passed=False, student_fault=True)
 
 
 def _required_gap(node: Numeric, found: Sequence[Outcome]) -> Unmeasured | None:

@@ -59,7 +59,7 @@ def measured(
     except Missing as missing:
         return Unmeasured(missing.category, missing.reason)
     except NotHandedIn as absent:
-        return student_fault(absent.reason)
+        return student_fault(absent.reason, absent=absent.absent)
     except MisbehaviorError as tried:
         return Misbehavior(tried.reason)
     except OutOfTime as late:
@@ -160,14 +160,14 @@ class _Walk(Struct):
             found.append(_reached(traces[-1]))
             if decides is not None and decides(found[-1]):
                 break
-        outcome = _naming(self._idle(node, joined(node, found)), traces)
+        outcome = _naming(self._idle(node, _earned(found, lambda parts: joined(node, parts), node)), traces)
         traces += [unreached(part, None) for part in parts[len(traces) :]]
         return Trace(node, outcome, tuple(traces))
 
     def _idle(self, node: Node, outcome: Outcome) -> Outcome:
         """A negation that passes over a session that did nothing proves nothing."""
         record = self.evidence.record
-        idle = record is not None and record.did_nothing and isinstance(node, Not | NoneOf | Invert)
+        idle = record is not None and record.did_nothing and _counts_down(node)
         if idle and isinstance(outcome, Measurement) and outcome.score > 0 and not outcome.student_fault:
             return replace(outcome, vacuous=True)
         return outcome
@@ -176,7 +176,7 @@ class _Walk(Struct):
         traces = {name: self.trace(part) for name, part in node.let}
         outcomes = {name: _reached(trace) for name, trace in traces.items()}
         found = algebra.formula_of(node, outcomes, lambda: node.score.value(_scores(outcomes)))
-        outcome = _naming(found, list(traces.values()))
+        outcome = _naming(self._idle(node, found), list(traces.values()))
         return Trace(node, outcome, tuple(traces.values()))
 
     def _first(self, node: FirstOf) -> Trace:
@@ -192,6 +192,33 @@ class _Walk(Struct):
             else:
                 parts.append(unreached(branch.then, None))
         return Trace(node, outcome or Skipped("no branch's `when` holds"), tuple(parts))
+
+
+def _counts_down(node: Node) -> bool:
+    """Whether doing less may bring this node a higher score."""
+    if isinstance(node, Numeric):
+        return any(part.common.weight < 0 for part in node.parts)
+    return isinstance(node, Not | NoneOf | Invert | FormulaOf)
+
+
+def _earned(found: list[Outcome], joined: Callable[[list[Outcome]], Outcome], node: Node) -> Outcome:
+    """The group's outcome, in which no part that proves nothing makes up for another one."""
+    outcome = joined(found)
+    idle = any(isinstance(part, Measurement) and part.vacuous for part in found)
+    if not idle or not isinstance(outcome, Measurement) or outcome.vacuous or isinstance(node, NoneOf):
+        return outcome
+    strict = joined([_unproved(part, keeps=isinstance(node, AllOf)) for part in found])
+    if not isinstance(strict, Measurement):
+        return outcome
+    if outcome.passed:
+        return outcome if strict.passed else replace(outcome, vacuous=True)
+    return replace(outcome, score=min(outcome.score, strict.score))
+
+
+def _unproved(part: Outcome, *, keeps: bool) -> Outcome:
+    if isinstance(part, Measurement) and part.vacuous:
+        return replace(part, score=min(part.score, 0.0), passed=part.passed and keeps)
+    return part
 
 
 def unreached(node: Node, outcome: Outcome | None) -> Trace:

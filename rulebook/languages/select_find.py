@@ -12,6 +12,10 @@ MAX_RESULTS = 10_000
 """A path that leads to more values than this says so instead of going on."""
 
 
+MAX_VISITED = 200_000
+"""A `..` or a filter over more values than this says so, as it would take too long."""
+
+
 def along(values: list[object], steps: tuple[Step, ...]) -> list[object]:
     """The values that the steps lead to from any of `values`, in their order. Raises SelectLimit."""
     values = [value for value in values if not isinstance(value, MissingValue)]
@@ -45,9 +49,27 @@ def _after(value: object, step: Step) -> Iterator[object]:
 
 def _queried(value: object, step: Name | Filter) -> list[object]:
     try:
-        return [found.value for found in _query(_query_text(step)).find(_plain(value))]
+        plain = _plain(value)
+        if _more_than(MAX_VISITED, plain):
+            raise SelectLimit(f"the path would have to look at more than {MAX_VISITED:,} values")
+        return [found.value for found in _query(_query_text(step)).find(plain)]
     except RecursionError:
         raise SelectLimit("the path meets values that are nested too deep") from None
+
+
+def _more_than(limit: int, value: object) -> bool:
+    """Whether `value` and all that it holds are more values than `limit`."""
+    waiting, seen = [value], 0
+    while waiting and seen <= limit:
+        match waiting.pop():
+            case Mapping() as held:
+                waiting += held.values()
+            case list() as held:
+                waiting += held
+            case _:
+                pass
+        seen += 1
+    return seen > limit
 
 
 def _query_text(step: Name | Filter) -> str:

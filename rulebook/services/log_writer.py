@@ -73,9 +73,7 @@ class LogWriter:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as fault:
-            raise UsageError(
-                f"The log `{path}` is being written by another program; wait until it ends."
-            ) from fault
+            raise UsageError(f"The log `{path}` is being written by another program; wait until it ends.") from fault
 
     def _begin(self, path: str) -> None:
         head = os.pread(self._file, len(HEADER) + 1, 0)

@@ -61,7 +61,6 @@ def for_number(value: object, *, whole: bool = False) -> Advice:
     return Advice(f" Write {'only the number: ' if before or after else ''}`{number}`.", number)
 
 
-
 def param_for(value: object) -> dict[str, object] | None:
     """The declaration of a parameter of which only the `value` was written; None when it can have no such value."""
     if isinstance(value, str) and (meant := yes_or_no(value)) is not None:

@@ -127,9 +127,7 @@ def _all_or_any(
     return OfGroup("all" if kind == "all" else "any", parts, score, stops)
 
 
-def _count_or_mean(
-    reader: Reader, path: Path, kind: str, parts: tuple[RuleSpec, ...], options: Options
-) -> Body | None:
+def _count_or_mean(reader: Reader, path: Path, kind: str, parts: tuple[RuleSpec, ...], options: Options) -> Body | None:
     from rulebook.spec.number_options import CountOptions, MeanOptions, SumOptions  # as in `options_of`
 
     match options:

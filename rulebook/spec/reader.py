@@ -17,6 +17,7 @@ class Reader:
     def __init__(self, document: Located) -> None:
         self.document = document
         self.problems: list[Diagnostic] = []
+        self.lost_pack = False
 
     def add(self, code: str, path: Path, span: Span | None = None, /, **words: object) -> None:
         """Note a problem at the value of `path`, or at `span` when that is given."""
@@ -96,9 +97,8 @@ class Reader:
         """Note a name that nothing bears, with the nearest one."""
         options = list(options)
         packs_known = {option.partition(".")[0] for option in options if "." in option}
-        lost = any(found.path[:1] == ("use",) and found.severity == "error" for found in self.problems)
-        if "." in name and lost and name.partition(".")[0] not in packs_known:
-            return  # the pack itself was not found, and that has been said
+        if "." in name and self.lost_pack and name.partition(".")[0] not in packs_known:
+            return  # the pack itself cannot be used, and that has been said
         best = nearest(name, options)
         hint = f" Did you mean `{best}`?" if best else f" Known here: {listed(options)}." if options else ""
         self.add("RB302", path, span, name=name, guess=hint)
@@ -133,9 +133,7 @@ class Reader:
         shown = {name: self.shown(word) if isinstance(word, Shown) else word for name, word in words.items()}
         if code == "RB127" and self.language == "zon":
             shown["pattern"] = shown["text"]  # every text is in quotes there, so no character class was meant
-        self.problems.append(
-            Diagnostic(code, message_of(code, shown), self.document.file, span, path, help, fix)
-        )
+        self.problems.append(Diagnostic(code, message_of(code, shown), self.document.file, span, path, help, fix))
 
     def _example(self, example: Shown | None) -> str:
         return "" if example is None else f" Write `{self.shown(example)}`."
@@ -188,4 +186,3 @@ def in_words(value: object) -> str:
             return "empty"
         case _:
             return "a mapping"
-

@@ -203,9 +203,7 @@ def check_of(
         from rulebook.spec.advice import example_of  # only a mistake pays for it
 
         wanted, example = example_of(kind, reader.language)
-        reader.add_at_key(
-            "RB203", path, key=kind.kind, wanted=wanted, found="nothing", hint=f" Write `{example}`."
-        )
+        reader.add_at_key("RB203", path, key=kind.kind, wanted=wanted, found="nothing", hint=f" Write `{example}`.")
         return None
     if kind.short is None:
         reader.wrong_type(path, kind.kind, "a mapping (keys and values)")
@@ -223,7 +221,6 @@ def check_of(
         reader,
     )
     return None if check is None else OfCheck(check, short=True, wrapped=wrapped)
-
 
 
 @cache

@@ -16,16 +16,19 @@ from rulebook.evidence.session_files.pairing import warn
 from rulebook.evidence.session_files.values import count, mapping, parsed, sequence, word, written
 from rulebook.evidence.transcript import Message, SideEvent, Thread, Transcript
 
+_MODEL_PATHS = ("completions", "responses", "messages", "generateContent", "/chat", "/generate")
+
 
 class Exchange(Struct):
     """One recorded request. `messages` is None when it is no Chat Completions request.
 
-    `seen` then says what it is.
+    `seen` then says what it is, and `to_model` whether a model may have been asked by it all the same.
     """
 
     index: int
     messages: list[Mapping[str, object]] | None
     seen: str
+    to_model: bool = False
     reply: Mapping[str, object] = field(default_factory=dict)
     body: Mapping[str, object] = field(default_factory=dict)
     request: Mapping[str, object] = field(default_factory=dict)
@@ -48,12 +51,9 @@ def stitch(transcript: Transcript, exchanges: list[Exchange]) -> Exchange | None
     chains: list[list[Exchange]] = []
     for exchange in exchanges:
         if exchange.messages is None:
-            warn(
-                transcript,
-                "unknown_record",
-                exchange.index,
-                f"an exchange that is no Chat Completions request: {exchange.seen}",
-            )
+            code = "unread_exchange" if exchange.to_model else "unknown_record"
+            text = f"an exchange that is no Chat Completions request: {exchange.seen}"
+            warn(transcript, code, exchange.index, text)
             continue
         chain = next((chain for chain in reversed(chains) if _goes_on(chain[-1], exchange)), None)
         if chain is None:
@@ -65,21 +65,32 @@ def stitch(transcript: Transcript, exchanges: list[Exchange]) -> Exchange | None
     transcript.messages = _conversation(transcript, main)
     others = [chain for chain in chains if chain is not main]
     transcript.threads = [Thread(f"exchange-{chain[0].index}", _conversation(transcript, chain)) for chain in others]
+    beside = next((t for t in transcript.threads if any(m.tool_calls for m in t.messages)), None)
+    if beside is not None:
+        text = f"tools were called in `{beside.id}`, which is not the main conversation"
+        warn(transcript, "split_conversation", None, text)
     return main[-1]
 
 
 def _exchange(index: int, entry: Mapping[str, object]) -> Exchange:
     request, response = mapping(entry.get("request")), mapping(entry.get("response"))
     asked, body = _body(request), _body(response)
-    seen = f"a request to `{word(request.get('uri')) or word(request.get('url')) or 'an unknown address'}`"
+    address = word(request.get("uri")) or word(request.get("url")) or ""
+    seen = f"a request to `{address or 'an unknown address'}`"
     messages = sequence(asked.get("messages"))
     choices = [mapping(choice) for choice in sequence(body.get("choices"))]
     readable = bool(messages) and all(has_role(message) for message in messages)
     if not readable or not (choices or "error" in body):
-        return Exchange(index, None, seen)
+        return Exchange(index, None, seen, to_model=_asks_a_model(address))
     status = count(mapping(response.get("status")).get("code")) or count(response.get("status_code"))
     reply = choices[0] if choices else {}
-    return Exchange(index, [mapping(message) for message in messages], seen, reply, body, asked, status)
+    return Exchange(index, [mapping(message) for message in messages], seen, True, reply, body, asked, status)
+
+
+def _asks_a_model(address: str) -> bool:
+    """Whether the address, empty when unknown, is one at which models answer."""
+    path = address.partition("?")[0].rstrip("/")
+    return not path or path.endswith(_MODEL_PATHS)
 
 
 def _body(side: Mapping[str, object]) -> Mapping[str, object]:

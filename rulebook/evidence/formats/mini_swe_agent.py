@@ -74,6 +74,8 @@ def _read(file: SessionFile) -> Transcript:
             transcript.events.append(SideEvent("exit", {"status": str(leaving.get("exit_status", ""))}, src=index))
         elif not _take(transcript.messages, item, index):
             warn(transcript, "unknown_record", index, "an item without a known role")
+        elif _ran_unseen(transcript.messages[-1], item):
+            warn(transcript, "lost_call", index, "a return code that answers no command that can be read")
     finish(transcript)
     transcript.usage, transcript.cost = _spent(transcript, items, info)
     transcript.end = _end(info, leaving, transcript)
@@ -137,6 +139,12 @@ def _answer(
     exit_code = code if isinstance(code, int) and not isinstance(code, bool) else int(stated[1]) if stated else None
     call_id = word(item.get("tool_call_id")) or (waiting[0] if waiting else None)
     return Message(0, "tool", text, tool_result=ToolResult(call_id, text, exit_code=exit_code), src=index)
+
+
+def _ran_unseen(message: Message, item: Mapping[str, object]) -> bool:
+    """Whether a command was run that the reader did not find in the reply before."""
+    told = _RETURN_CODE.match(message.text) or "returncode" in mapping(item.get("extra"))
+    return bool(told) and message.role == "user" and message.injected
 
 
 def _waiting(before: list[Message]) -> list[str]:

@@ -117,7 +117,8 @@ def _take(
     model = word(whole.get("model"))
     transcript.models = [model] if model else []
     last = mapping(numbered[-1][1])
-    transcript.end = _refused(last) or End("unknown", "a list of messages does not say how the session ended")
+    spoken = last if last.get("role") == "assistant" else {}
+    transcript.end = _refused(spoken) or End("unknown", "a list of messages does not say how the session ended")
     return transcript
 
 
