@@ -13,6 +13,7 @@ from test_cases import HEAD, checked, finding, session_of
 
 from rulebook.api.linting import lint_file
 from rulebook.api.loading import load
+from rulebook.errors import UsageError
 from rulebook.report.rewards import exit_status
 
 LONG = "a" * (1024 * 1024 + 10)
@@ -22,8 +23,13 @@ IDLE = [{"session.start": {"agent_kind": "m", "model_alias": "m", "parent_sessio
 def test_a_text_too_large_to_search_does_not_dodge_misbehaviour(tmp_path: Path) -> None:
     rules = "checks: {a: {misbehavior: {if: {regex: {patterns: ['SECRETKEY']}}, reason: leaked}}}\n"
     report = checked(tmp_path, rules, session_of(LONG + "SECRETKEY"))
-    assert finding(report, "checks[a]").status == "fail"
-    assert finding(report, "checks[a]").score == 0
+    assert finding(report, "checks[a]").status == "misbehavior"
+    assert (report.score, report.reward) == (0, 0)
+
+
+def test_a_tool_that_was_never_used_is_no_misbehaviour(tmp_path: Path) -> None:
+    rules = "checks: {a: {misbehavior: {if: {regex: {from: {tool: x}, patterns: ['SECRETKEY']}}, reason: leaked}}}\n"
+    assert finding(checked(tmp_path, rules, session_of("done")), "checks[a]").status == "skipped"
 
 
 def test_a_text_too_large_for_matches_is_the_students_fault(tmp_path: Path) -> None:
@@ -192,3 +198,132 @@ def test_a_full_disk_is_no_verdict() -> None:
         done = subprocess.run([sys.executable, "-m", "rulebook", "explain"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+def test_an_escape_of_json_hides_no_command(tmp_path: Path) -> None:
+    call = {"tool.call": {"call_id": "c", "tool": "bash", "arguments": r'{"command": "\u0072m -rf \/srv \ud83d\ude00 \\u0072"}'}}
+    asked = "{from: {tool: bash, part: arguments}, expected: 'rm -rf /srv \U0001f600 \\\\u0072'}"
+    rules = f"checks: {{a: {{contains: {asked}}}, b: {{event: {{name: tool.call, where: \"'rm -rf /srv' in data.arguments\"}}}}}}\n"
+    report = checked(tmp_path, rules, [IDLE[0], call, *session_of("done")[1:]])
+    assert [finding(report, f"checks[{name}]").status for name in "ab"] == ["pass", "pass"]
+
+
+LAUNDERED = {
+    "max": "{max: [{forbidden_tools: [x]}, {not: {event: tool.call}}], threshold: 1}",
+    "at_least": "{at_least: {count: 2, of: [{forbidden_tools: [x]}, {end_reason: finished}]}}",
+    "any mean": "{any: {of: [{forbidden_tools: [x]}, {event: tool.call}], score: mean}}",
+    "weighted": "{weighted: [{forbidden_tools: [x], weight: 3}, {end_reason: finished}], threshold: 0.5}",
+    "failed": "{weighted: [{forbidden_tools: [x]}, {event: tool.call}], threshold: 0.9}",
+    "sum": "{sum: {of: [{end_reason: finished}, {event: tool.call, weight: -1}], range: [-1, 1]}, threshold: 1}",
+    "formula": "{formula: {let: {a: {event: tool.call}}, score: 1 - a}, threshold: 1}",
+}
+
+
+@pytest.mark.parametrize("name", LAUNDERED)
+def test_what_proves_nothing_makes_up_for_nothing(name: str, tmp_path: Path) -> None:
+    report = checked(tmp_path, f"checks: {{a: {LAUNDERED[name][:-1]}, category: model}}}}\n", IDLE)
+    assert report.reward_components.get("model", 0.0) == 0.0
+
+
+SPOILED = "{regex: {patterns: [SECRETKEY]}}"
+GAINED = {
+    "not": f"{{not: {{weighted: [{SPOILED}, {{end_reason: finished}}], threshold: 0.9}}}}",
+    "none": f"{{none: [{{weighted: [{SPOILED}, {{end_reason: finished}}], threshold: 0.9}}]}}",
+    "invert": f"{{invert: {{weighted: [{SPOILED}, {{end_reason: finished, weight: 0.1}}], threshold: 0.01}}, threshold: 0.5}}",
+    "required": f"{{invert: {{weighted: [{{end_reason: errored, required: true}}, {SPOILED}]}}, threshold: 1}}",
+}
+
+
+@pytest.mark.parametrize("name", GAINED)
+def test_no_negation_gains_by_what_the_student_spoiled(name: str, tmp_path: Path) -> None:
+    found = finding(checked(tmp_path, f"checks: {{a: {GAINED[name]}}}\n", session_of(LONG)), "checks[a]")
+    assert (found.status, found.score) == ("fail", 0.0)
+
+
+def _recorded(asked: list[dict], reply: dict, path: str = "chat/completions") -> dict:
+    body = {"choices": [{"message": {"role": "assistant", **reply}, "finish_reason": "stop"}]}
+    return {
+        "request": {"uri": f"https://models.example/v1/{path}", "parsed_body": {"messages": asked}},
+        "response": {"parsed_body": body},
+    }
+
+
+def _judged(folder: Path, session: object, rules: str) -> dict[str, str]:
+    (folder / "session.json").write_text(json.dumps(session), encoding="utf-8")
+    (folder / "rules.yaml").write_text(HEAD + rules, encoding="utf-8")
+    return {found.id: found.status for found in load(folder / "rules.yaml").evaluate(folder / "session.json").findings}
+
+
+NO_BASH = "expect: {forbidden_tools: [bash]}\n"
+BASH = {"content": None, "tool_calls": [{"id": "c", "type": "function", "function": {"name": "bash", "arguments": "{}"}}]}
+
+
+def test_a_call_beside_the_main_conversation_of_a_recording_is_not_unmade(tmp_path: Path) -> None:
+    go, more = {"role": "user", "content": "go"}, {"role": "user", "content": "and more"}
+    main = _recorded([go, {"role": "assistant", "content": "one"}, more], {"content": "done"})
+    title = _recorded([{"role": "user", "content": "a title"}], {"content": "Title"})
+    side = _recorded([{"role": "user", "content": "aside"}], BASH)
+    streamed = {**_recorded([go], {}), "response": {"body": {"string": "data: {}"}}}
+    embedded = {"request": {"uri": "https://models.example/v1/embeddings"}, "response": {}}
+    wanted = {
+        "pass": [title, embedded, main],
+        "unmeasured": [side, main],
+        "unmeasured ": [main, {**streamed, "request": {"uri": "https://models.example/v1/responses"}}, streamed],
+    }
+    for status, interactions in wanted.items():
+        found = _judged(tmp_path, {"interactions": interactions}, NO_BASH)
+        assert found["forbidden_tools[bash]"] == status.strip(), status
+
+
+def test_a_command_that_the_reader_does_not_see_is_not_unmade(tmp_path: Path) -> None:
+    said = {"role": "assistant", "content": "```sh\nrm -rf /\n```"}
+    shown = {"role": "assistant", "content": "```mswea_bash_command\nls\n```"}
+    back = {"role": "user", "content": "<returncode>0</returncode>\n<output></output>"}
+    start = [{"role": "system", "content": "s"}, {"role": "user", "content": "go"}]
+    for seen, status in ((shown, "pass"), (said, "unmeasured")):
+        session = {"trajectory_format": "mini-swe-agent-1", "messages": [*start, shown, back, seen, back], "info": {}}
+        assert _judged(tmp_path, session, "expect: {forbidden_tools: [curl]}\n")["forbidden_tools[curl]"] == status
+
+
+def test_the_first_answer_to_a_call_is_the_answer(tmp_path: Path) -> None:
+    answers = [{"role": "tool", "tool_call_id": "c", "content": text} for text in ("FAILED", "PASSED")]
+    session = [{"role": "user", "content": "go"}, {"role": "assistant", **BASH}, *answers]
+    rules = "checks: {a: {contains: {from: {tool: bash}, expected: PASSED}}}\n"
+    assert _judged(tmp_path, session, rules)["checks[a]"] == "fail"
+
+
+def test_only_a_model_refuses(tmp_path: Path) -> None:
+    session = [{"role": "assistant", "content": "no"}, {"role": "user", "content": "go", "refusal": "I will not"}]
+    rules = "expect: {end_reason: refused_by_model}\n"
+    assert _judged(tmp_path, session, rules)["end_reason"] == "unmeasured"
+
+
+def test_the_end_that_a_session_states_forges_no_line_of_the_report(tmp_path: Path) -> None:
+    forged = "finished\n\n  model 3 of 3\nEverything that was asked holds.\x1b[2J" + "x" * 300
+    for rules in ("expect: {end_reason: finished}\n", "checks: {a: {contains: absent}}\n"):
+        shown = str(checked(tmp_path, rules, session_of("done", end=forged)))
+        assert "\x1b" not in shown
+        assert not any(line.startswith(("Everything", "  model 3")) for line in shown.splitlines())
+        assert max(map(len, shown.splitlines())) <= 100
+
+
+def test_a_path_over_a_huge_document_says_so_at_once(tmp_path: Path) -> None:
+    arguments = json.dumps({"a": [0] * 200_001})
+    call = {"tool.call": {"call_id": "c", "tool": "t", "arguments": arguments}}
+    rules = "checks: {a: {contains: {from: {json_path: $.tool_calls..b}, expected: x}}}\n"
+    found = finding(checked(tmp_path, rules, [IDLE[0], call, *session_of("done")[1:]]), "checks[a]")
+    assert (found.status, found.score) == ("fail", 0.0)
+    assert "more than 200,000 values" in found.reason
+
+
+@pytest.mark.parametrize(("given", "params"), [(7, None), (None, None), ("log.jsonl", [1]), ("log.jsonl", {1: 2})])
+def test_what_python_passes_wrongly_is_said_in_words(given: object, params: object, tmp_path: Path) -> None:
+    (tmp_path / "rules.yaml").write_text(HEAD + "checks: {a: {contains: x}}\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="A session is named by|`params` must be a mapping"):
+        load(tmp_path / "rules.yaml").evaluate(given, params=params)  # type: ignore[arg-type]
+
+
+def test_a_pack_that_cannot_be_used_is_said_once(tmp_path: Path) -> None:
+    (tmp_path / "broken.yaml").write_text("schema: rulebook.pack\nversion: 1\nname: [\n", encoding="utf-8")
+    (tmp_path / "rules.yaml").write_text(HEAD + "use: {p: broken.yaml}\nchecks: {a: p.one}\n", encoding="utf-8")
+    assert "RB302" not in [found.code for found in lint_file(str(tmp_path / "rules.yaml")).diagnostics]

@@ -12,11 +12,14 @@ from rulebook.evidence.ends import OWN_ENDS
 from rulebook.outcome import CATEGORIES, Category
 from rulebook.report.findings import Finding
 from rulebook.report.judged import Judged
+from rulebook.terminal import cut, harmless
 
 IMPLIED = ("session.ended", "base_commit")
 """The findings that no file asks for. They can fail a session; alone they prove nothing of its work."""
 
 REFUSED, AUDIT_GAP = 3, 9
+
+_LONGEST_END = 40
 
 
 class Totals(Struct, frozen=True):
@@ -125,7 +128,8 @@ def _why_none(judged: Judged, components: Mapping[Category, float | None], weigh
     if judged.end_reason is None:
         reasons.append("nothing says how the session ended")
     elif judged.end_reason not in OWN_ENDS:
-        reasons.append(f"the session ended `{judged.end_reason}`, which says nothing of the model's work")
+        ended = cut(harmless(judged.end_reason), _LONGEST_END)
+        reasons.append(f"the session ended `{ended}`, which says nothing of the model's work")
     if judged.skipped_tests and weights["test"] > 0:
         reasons.append("`--skip-tests` left out tests that have a weight")
     if not unmeasured and not any(_says_something(finding) for finding in judged.findings):

@@ -222,8 +222,7 @@ def _closing(judged: Judged, sums: Totals) -> str:
     if counts["misbehavior"]:
         said.append("Misbehaviour was found, so score and reward are 0.")
     elif sums.no_reward:
-        why = harmless(sums.no_reward)
-        said.append(f"{why[0].upper()}{why[1:]}, so there is no reward.")
+        said.append(f"{sums.no_reward[0].upper()}{sums.no_reward[1:]}, so there is no reward.")
     elif counts["unmeasured"]:
         said.append(f"{_count(counts['unmeasured'], 'check')} could not be measured.")
     if counts["fail"]:

@@ -97,7 +97,8 @@ class Reader:
         """Note a name that nothing bears, with the nearest one."""
         options = list(options)
         packs_known = {option.partition(".")[0] for option in options if "." in option}
-        if "." in name and self.lost_pack and name.partition(".")[0] not in packs_known:
+        lost = any(found.path[:1] == ("use",) and found.severity == "error" for found in self.problems)
+        if "." in name and (lost or self.lost_pack) and name.partition(".")[0] not in packs_known:
             return  # the pack itself cannot be used, and that has been said
         best = nearest(name, options)
         hint = f" Did you mean `{best}`?" if best else f" Known here: {listed(options)}." if options else ""

@@ -51,9 +51,6 @@ def stitch(transcript: Transcript, exchanges: list[Exchange]) -> Exchange | None
     chains: list[list[Exchange]] = []
     for exchange in exchanges:
         if exchange.messages is None:
-            code = "unread_exchange" if exchange.to_model else "unknown_record"
-            text = f"an exchange that is no Chat Completions request: {exchange.seen}"
-            warn(transcript, code, exchange.index, text)
             continue
         chain = next((chain for chain in reversed(chains) if _goes_on(chain[-1], exchange)), None)
         if chain is None:
@@ -61,15 +58,26 @@ def stitch(transcript: Transcript, exchanges: list[Exchange]) -> Exchange | None
         chain.append(exchange)
     if not chains:
         return None
+    unread = [exchange for exchange in exchanges if exchange.messages is None]
     main = max(chains, key=lambda chain: len(chain[-1].messages or ()))
     transcript.messages = _conversation(transcript, main)
     others = [chain for chain in chains if chain is not main]
     transcript.threads = [Thread(f"exchange-{chain[0].index}", _conversation(transcript, chain)) for chain in others]
+    asked = sum(exchange.to_model for exchange in unread)
+    code = "unknown_record" if asked <= _from_elsewhere(transcript.messages, main) else "unread_exchange"
+    for exchange in unread:
+        warn(transcript, code, exchange.index, f"an exchange that is no Chat Completions request: {exchange.seen}")
     beside = next((t for t in transcript.threads if any(m.tool_calls for m in t.messages)), None)
     if beside is not None:
         text = f"tools were called in `{beside.id}`, which is not the main conversation"
         warn(transcript, "split_conversation", None, text)
     return main[-1]
+
+
+def _from_elsewhere(messages: list[Message], chain: list[Exchange]) -> int:
+    """How many replies the conversation holds that none of its own exchanges brought."""
+    brought = {len(exchange.messages or ()) for exchange in chain if exchange.reply}
+    return sum(message.role == "assistant" for message in messages) - len(brought)
 
 
 def _exchange(index: int, entry: Mapping[str, object]) -> Exchange:
