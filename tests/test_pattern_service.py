@@ -24,17 +24,23 @@ SOON_S = 20.0
 
 @pytest.fixture
 def patterns() -> Iterator[PatternSearch]:
+    _others.clear()
+    _others.update(children())
     service = PatternSearch()
     yield service
     service.close()
     assert children() == set()
 
 
+_others: set[str] = set()
+"""The processes that other tests left to their own services."""
+
+
 def children() -> set[str]:
-    """The processes that this one has started and that still run."""
+    """The processes that a test here has started and that still run."""
     listed = subprocess.run(["ps", "-eo", "pid=,ppid=,comm="], capture_output=True, text=True, check=True).stdout
     rows = [line.split(maxsplit=2) for line in listed.splitlines()]
-    return {pid for pid, parent, name in rows if parent == str(os.getpid()) and name != "ps"}
+    return {pid for pid, parent, name in rows if parent == str(os.getpid()) and name != "ps"} - _others
 
 
 def in_thread(work: Callable[[], object]) -> object:
