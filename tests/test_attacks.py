@@ -323,7 +323,13 @@ def test_what_python_passes_wrongly_is_said_in_words(given: object, params: obje
         load(tmp_path / "rules.yaml").evaluate(given, params=params)  # type: ignore[arg-type]
 
 
-def test_a_pack_that_cannot_be_used_is_said_once(tmp_path: Path) -> None:
-    (tmp_path / "broken.yaml").write_text("schema: rulebook.pack\nversion: 1\nname: [\n", encoding="utf-8")
-    (tmp_path / "rules.yaml").write_text(HEAD + "use: {p: broken.yaml}\nchecks: {a: p.one}\n", encoding="utf-8")
-    assert "RB302" not in [found.code for found in lint_file(str(tmp_path / "rules.yaml")).diagnostics]
+BROKEN = ["name: [\n", "checks: {one: {contains: x}}\n", "name: A B\nchecks: {one: {contains: x}}\n"]
+
+
+@pytest.mark.parametrize("rest", BROKEN)
+def test_a_pack_that_cannot_be_used_is_said_once(rest: str, tmp_path: Path) -> None:
+    (tmp_path / "broken.yaml").write_text(f"schema: rulebook.pack\nversion: 1\n{rest}", encoding="utf-8")
+    (tmp_path / "rules.yaml").write_text(HEAD + "use: {p: broken.yaml}\nchecks: {a: {rule: p.one}}\n", encoding="utf-8")
+    found = [found.code for found in lint_file(str(tmp_path / "rules.yaml")).diagnostics if found.severity == "error"]
+    assert len(found) == 1
+    assert "RB302" not in found
