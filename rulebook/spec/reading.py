@@ -47,7 +47,8 @@ def read_rule(reader: Reader, path: Path) -> RuleSpec | None:
     """The rule at `path`; None, with every problem noted, when it is not one."""
     value = reader.document.at(path)
     if not isinstance(value, dict):
-        reader.not_a_mapping(path, _key(path), f"a rule, such as `{reader.shown(_A_RULE)}`")
+        example = Shown({"rule": value}) if _names_a_rule(reader, value) else _A_RULE
+        reader.not_a_mapping(path, _key(path), f"a rule, such as `{reader.shown(example)}`")
         return None
     key = _kind_key(reader, path, value)
     beside, inside = _common(reader, path, value, key)
@@ -62,6 +63,16 @@ def read_rule(reader: Reader, path: Path) -> RuleSpec | None:
     if body is None or beside is None:
         return None
     return RuleSpec(key, reader.document, path, body_path, beside, body)
+
+
+def _names_a_rule(reader: Reader, value: object) -> bool:
+    """Whether the text that stands for a rule is the name of one, here or in a pack."""
+    if not isinstance(value, str):
+        return False
+    data = reader.document.data
+    here, used = (data.get("checks"), data.get("use")) if isinstance(data, dict) else (None, None)
+    pack, _, name = value.partition(".")
+    return (isinstance(here, dict) and value in here) or (bool(name) and isinstance(used, dict) and pack in used)
 
 
 def read_named(reader: Reader, path: Path) -> tuple[Named, ...]:
