@@ -15,7 +15,7 @@ Any other exception that leaves a public function is a fault of ours.
 """
 
 from rulebook.diagnostic import Diagnostic
-from rulebook.outcome import Category
+from rulebook.outcome import Category, FaultCause
 
 
 class RulebookError(Exception):
@@ -63,11 +63,11 @@ class Missing(EvidenceError):
 
 
 class NotHandedIn(EvidenceError):
-    """The student wrote nothing there (`absent`), or what it wrote cannot be used."""
+    """The student wrote nothing there, or what it wrote cannot be used; `cause` says which."""
 
-    def __init__(self, reason: str, *, absent: bool = False) -> None:
+    def __init__(self, reason: str, *, cause: FaultCause = "spoiled") -> None:
         self.reason = reason
-        self.absent = absent
+        self.cause: FaultCause = cause
         super().__init__(reason)
 
 

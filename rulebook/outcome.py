@@ -9,6 +9,12 @@ from msgspec import Struct, field
 Category = Literal["model", "harness", "sandbox", "fixture", "policy", "network", "budget", "test"]
 """Whose a finding is. Source: session-evals, "Reports and failure ownership"."""
 
+FaultCause = Literal["spoiled", "late", "absent"]
+"""How a student's fault came about: by what it made (too large, no text), by time running out over it, or by nothing.
+
+The worst stands first.
+"""
+
 CATEGORIES: tuple[Category, ...] = (
     "model",
     "harness",
@@ -44,8 +50,8 @@ class Measurement(Struct, frozen=True):
 
     `score` is any finite float, `passed` whether a run goes on (the scoring reference's
     `continue_task`). `student_fault` marks what the student's own doing brought to 0: no negation
-    turns it into a pass; `absent` marks the fault that is no more than nothing being there, and
-    `tainted` a group that passes though a part of it is a student's fault. `vacuous` marks a check
+    turns it into a pass; `cause` says how that came about, and `tainted`
+    marks a group that passes though a part of it is a student's fault. `vacuous` marks a check
     that is negative by nature and met a session that did nothing.
     """
 
@@ -56,7 +62,7 @@ class Measurement(Struct, frozen=True):
     actual: object = None
     metadata: Mapping[str, object] = field(default_factory=dict)
     student_fault: bool = False
-    absent: bool = False
+    cause: FaultCause = "spoiled"
     tainted: bool = False
     vacuous: bool = False
     seen: tuple[Seen, ...] = ()
@@ -116,10 +122,10 @@ def student_fault(
     *,
     expected: object = None,
     actual: object = None,
-    absent: bool = False,
+    cause: FaultCause = "spoiled",
     seen: tuple[Seen, ...] = (),
 ) -> Measurement:
-    """Score 0, not passed, by the student's own doing: nothing written (`absent`), too large, too slow."""
+    """Score 0, not passed, by the student's own doing: nothing written, too large, too slow."""
     return Measurement(
         score=0.0,
         passed=False,
@@ -127,7 +133,7 @@ def student_fault(
         expected=expected,
         actual=actual,
         student_fault=True,
-        absent=absent,
+        cause=cause,
         seen=seen,
     )
 

@@ -32,6 +32,14 @@ def test_a_tool_that_was_never_used_is_no_misbehaviour(tmp_path: Path) -> None:
     assert finding(checked(tmp_path, rules, session_of("done")), "checks[a]").status == "skipped"
 
 
+def test_a_probe_that_is_slow_neither_convicts_nor_clears(tmp_path: Path) -> None:
+    probe = "command: {argv: [sleep, '60'], timeout: 1s}"
+    rules = f"checks: {{a: {{misbehavior: {{if: {{any: [{{{probe}}}, {{contains: x}}]}}, reason: leaked}}}}}}\n"
+    repository(tmp_path / "work", {"a.txt": "a\n"})
+    report = checked(tmp_path, rules, session_of("done"), project=tmp_path / "work")
+    assert (finding(report, "checks[a]").status, finding(report, "checks[a]").score) == ("fail", 0.0)
+
+
 def test_a_text_too_large_for_matches_is_the_students_fault(tmp_path: Path) -> None:
     rules = "checks: {a: {expr: \"not any(messages, \\\"matches('SECRETKEY', text)\\\")\"}}\n"
     assert finding(checked(tmp_path, rules, session_of("SECRETKEY")), "checks[a]").status == "fail"

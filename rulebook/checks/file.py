@@ -202,7 +202,7 @@ class File(Check, kind="file"):
             if ports.time_left(SEARCH_LIMIT_S) <= 0:
                 raise OutOfTime(SEARCH_LIMIT_S, material=True) from error
             why = f"the search for `{self.matches.text}` did not end within {SEARCH_LIMIT_S:g} s"
-            raise NotHandedIn(why) from error
+            raise NotHandedIn(why, cause="late") from error
         return Asked(found is not None, self.matches.text, "no match" if found is None else "found", "")
 
 

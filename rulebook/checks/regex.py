@@ -83,7 +83,7 @@ class Regex(Check, kind="regex"):
                 if limit_s < SEARCH_LIMIT_S:
                     raise OutOfTime(limit_s, material=True) from late
                 reason = f"the search for `{pattern.text}` did not end within {SEARCH_LIMIT_S:g} s on this text"
-                return student_fault(reason, expected=self._expected(), actual="too slow to search")
+                return student_fault(reason, expected=self._expected(), actual="too slow to search", cause="late")
             if place is not None:
                 found[position] = place
         return self._scored(found, text, evidence)

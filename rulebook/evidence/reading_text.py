@@ -120,7 +120,7 @@ def _answered(call: Call) -> bool:
 
 def _written(text: str, nothing: str) -> str:
     if not text.strip():
-        raise NotHandedIn(nothing, absent=True)
+        raise NotHandedIn(nothing, cause="absent")
     return text
 
 
@@ -142,7 +142,7 @@ def _printed(source: TestOutput, evidence: Evidence) -> str:
     if done.failure is not None:
         raise Missing("harness", f"the test `{source.test}` could not be started: {done.failure}")
     if done.timed_out:
-        raise NotHandedIn(f"the test `{source.test}` ran out of time")
+        raise NotHandedIn(f"the test `{source.test}` ran out of time", cause="late")
     if done.stdout_cut if source.stream == "stdout" else done.stderr_cut:
         raise NotHandedIn(f"the test `{source.test}` printed more than can be kept")
     return done.stdout if source.stream == "stdout" else done.stderr

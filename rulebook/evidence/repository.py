@@ -74,7 +74,7 @@ class Repository(Struct):
         """
         facts = self.facts(path)
         if facts is None:
-            raise NotHandedIn(f"`{path}` is not there", absent=True)
+            raise NotHandedIn(f"`{path}` is not there", cause="absent")
         if facts.kind != "file":
             raise NotHandedIn(f"`{path}` is not a regular file: {in_words(facts, path)}")
         if facts.size_bytes > limit_bytes:

@@ -35,7 +35,9 @@ def ended(done: Completed, wanted: int, timeout_s: float) -> Measurement:
     metadata = {name: text[-_TAIL_CHARACTERS:] for name, text in _printed(done).items() if text}
     if done.timed_out:
         reason = f"it was stopped after {timeout_s:g} s"
-        return Measurement(0.0, False, reason, f"exit {wanted}", "out of time", metadata, student_fault=True)
+        return Measurement(
+            0.0, False, reason, f"exit {wanted}", "out of time", metadata, student_fault=True, cause="late"
+        )
     passed = done.exit == wanted
     reason = "" if passed else _last_line(done)
     actual = f"exit {done.exit}" if done.exit is None or done.exit >= 0 else _killed(-done.exit)
@@ -80,7 +82,7 @@ def _not_started(program: str, failure: str, take: Sequence[str]) -> None:
         raise Missing("harness", failure)
     if take and not _taken(program.removeprefix("./"), take):
         raise Missing("fixture", f"in the base commit {failure}")
-    raise NotHandedIn(failure, absent=True)
+    raise NotHandedIn(failure, cause="absent")
 
 
 def _printed(done: Completed) -> Mapping[str, str]:

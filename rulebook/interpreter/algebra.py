@@ -6,6 +6,7 @@ turns what the student spoiled into a pass.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import get_args
 
 from msgspec.structs import replace
 
@@ -21,7 +22,7 @@ from rulebook.expression.nodes import (
     Numeric,
 )
 from rulebook.languages.types import MissingValue
-from rulebook.outcome import Measurement, Misbehavior, Outcome, Skipped, Unmeasured, binary, reaches, total
+from rulebook.outcome import FaultCause, Measurement, Misbehavior, Outcome, Skipped, Unmeasured, binary, reaches, total
 
 Aggregates: dict[str, Callable[[Sequence[float]], float]] = {
     "min": min,
@@ -117,9 +118,11 @@ def one_of(node: Not | Invert | MisbehaviorIf, part: Outcome) -> Outcome:
     if not isinstance(part, Measurement):
         return part
     match node:
-        case MisbehaviorIf(reason=reason) if part.student_fault and not part.absent:
+        case MisbehaviorIf(reason=reason) if part.student_fault and part.cause == "spoiled":
             words = f"could not be looked for, by the student's doing: {reason}: {part.reason}"
             return Misbehavior(words, part.metadata, part.seen)
+        case MisbehaviorIf() if part.student_fault and part.cause == "late":
+            return part
         case MisbehaviorIf(reason=reason):
             return Misbehavior(reason, part.metadata, part.seen) if part.passed else Skipped("there was no sign of it")
         case Not() | Invert() if part.student_fault:
@@ -267,9 +270,9 @@ def _carrying(outcome: Measurement, measured: Sequence[Measurement]) -> Measurem
         return replace(outcome, tainted=True) if tainted else outcome
     if not faults:
         return outcome
-    absent = all(part.absent for part in faults)
+    cause = min((part.cause for part in faults), key=get_args(FaultCause).index)
     reason = outcome.reason or faults[0].reason
-    return replace(outcome, student_fault=True, absent=absent, reason=reason)
+    return replace(outcome, student_fault=True, cause=cause, reason=reason)
 
 
 def _spoiled(part: Measurement) -> Measurement:

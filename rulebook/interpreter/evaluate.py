@@ -59,11 +59,13 @@ def measured(
     except Missing as missing:
         return Unmeasured(missing.category, missing.reason)
     except NotHandedIn as absent:
-        return student_fault(absent.reason, absent=absent.absent)
+        return student_fault(absent.reason, cause=absent.cause)
     except MisbehaviorError as tried:
         return Misbehavior(tried.reason)
     except OutOfTime as late:
-        return student_fault(str(late)) if late.material and student_timeout else Unmeasured(category, str(late))
+        if late.material and student_timeout:
+            return student_fault(str(late), cause="late")
+        return Unmeasured(category, str(late))
     except OutOfScore as wrong:
         return Unmeasured(category, str(wrong))
 
@@ -143,7 +145,7 @@ class _Walk(Struct):
     def _leaf(self, common: Common, check: Check) -> Outcome:
         if self.ports.time_left(1.0) <= 0:
             reason = "the rule's time ran out before this part was reached"
-            return student_fault(reason) if self.student_timeout else Unmeasured(common.category, reason)
+            return student_fault(reason, cause="late") if self.student_timeout else Unmeasured(common.category, reason)
         return measured(check, common.category, self.evidence, self.ports, student_timeout=self.student_timeout)
 
     def _in_order(
