@@ -219,6 +219,7 @@ def test_an_escape_of_json_hides_no_command(tmp_path: Path) -> None:
 LAUNDERED = {
     "max": "{max: [{forbidden_tools: [x]}, {not: {event: tool.call}}], threshold: 1}",
     "at_least": "{at_least: {count: 2, of: [{forbidden_tools: [x]}, {end_reason: finished}]}}",
+    "unsure": "{at_least: {count: 2, of: [{forbidden_tools: [x]}, {end_reason: finished}, {expr: cost > 1}]}}",
     "any mean": "{any: {of: [{forbidden_tools: [x]}, {event: tool.call}], score: mean}}",
     "weighted": "{weighted: [{forbidden_tools: [x], weight: 3}, {end_reason: finished}], threshold: 0.5}",
     "failed": "{weighted: [{forbidden_tools: [x]}, {event: tool.call}], threshold: 0.9}",

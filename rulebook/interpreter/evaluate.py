@@ -210,11 +210,10 @@ def _earned(found: list[Outcome], joined: Callable[[list[Outcome]], Outcome], no
     if not idle or not isinstance(outcome, Measurement) or outcome.vacuous or isinstance(node, NoneOf):
         return outcome
     strict = joined([_unproved(part, keeps=isinstance(node, AllOf)) for part in found])
-    if not isinstance(strict, Measurement):
-        return outcome
     if outcome.passed:
-        return outcome if strict.passed else replace(outcome, vacuous=True)
-    return replace(outcome, score=min(outcome.score, strict.score))
+        proved = isinstance(strict, Measurement) and strict.passed
+        return outcome if proved else replace(outcome, vacuous=True)
+    return replace(outcome, score=min(outcome.score, strict.score)) if isinstance(strict, Measurement) else outcome
 
 
 def _unproved(part: Outcome, *, keeps: bool) -> Outcome:
