@@ -221,7 +221,7 @@ LAUNDERED = {
     "at_least": "{at_least: {count: 2, of: [{forbidden_tools: [x]}, {end_reason: finished}]}}",
     "unsure": "{at_least: {count: 2, of: [{forbidden_tools: [x]}, {end_reason: finished}, {expr: cost > 1}]}}",
     "any mean": "{any: {of: [{forbidden_tools: [x]}, {event: tool.call}], score: mean}}",
-    "weighted": "{weighted: [{forbidden_tools: [x], weight: 3}, {end_reason: finished}], threshold: 0.5}",
+    "weighted": "{weighted: [{forbidden_tools: [x], weight: 3}, {end_reason: turn_limit}], threshold: 0.5}",
     "failed": "{weighted: [{forbidden_tools: [x]}, {event: tool.call}], threshold: 0.9}",
     "sum": "{sum: {of: [{end_reason: finished}, {event: tool.call, weight: -1}], range: [-1, 1]}, threshold: 1}",
     "formula": "{formula: {let: {a: {event: tool.call}}, score: 1 - a}, threshold: 1}",
@@ -232,6 +232,19 @@ LAUNDERED = {
 def test_what_proves_nothing_makes_up_for_nothing(name: str, tmp_path: Path) -> None:
     report = checked(tmp_path, f"checks: {{a: {LAUNDERED[name][:-1]}, category: model}}}}\n", IDLE)
     assert report.reward_components.get("model", 0.0) == 0.0
+
+
+@pytest.mark.parametrize("how", ["weighted: [{part}, {real}], threshold: 1", "min: [{part}, {real}], threshold: 1", "all: [{part}, {real}]"])
+def test_work_beside_what_proves_nothing_is_worth_what_it_is(how: str, tmp_path: Path) -> None:
+    body = how.replace("{part}", "{forbidden_tools: [browser]}").replace("{real}", "{contains: done}")
+    report = checked(tmp_path, f"checks: {{a: {{{body}, category: model}}}}\n", session_of("done"))
+    assert (finding(report, "checks[a]").status, finding(report, "checks[a]").vacuous) == ("pass", False)
+
+
+def test_a_failed_share_is_not_padded_by_what_proves_nothing(tmp_path: Path) -> None:
+    parts = "[{forbidden_tools: [x], weight: 3}, {end_reason: finished}, {event: tool.call}]"
+    report = checked(tmp_path, f"checks: {{a: {{weighted: {parts}, threshold: 0.9, category: model}}}}\n", IDLE)
+    assert report.reward_components["model"] == 0.5
 
 
 SPOILED = "{regex: {patterns: [SECRETKEY]}}"

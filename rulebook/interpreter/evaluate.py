@@ -204,22 +204,23 @@ def _counts_down(node: Node) -> bool:
 
 
 def _earned(found: list[Outcome], joined: Callable[[list[Outcome]], Outcome], node: Node) -> Outcome:
-    """The group's outcome, in which no part that proves nothing makes up for another one."""
+    """The group's outcome: vacuous where it passes only by parts that prove nothing, and never better for them."""
     outcome = joined(found)
     idle = any(isinstance(part, Measurement) and part.vacuous for part in found)
     if not idle or not isinstance(outcome, Measurement) or outcome.vacuous or isinstance(node, NoneOf):
         return outcome
-    strict = joined([_unproved(part, keeps=isinstance(node, AllOf)) for part in found])
+    strict = joined([_unproved(part) for part in found])
     if outcome.passed:
         proved = isinstance(strict, Measurement) and strict.passed
         return outcome if proved else replace(outcome, vacuous=True)
-    return replace(outcome, score=min(outcome.score, strict.score)) if isinstance(strict, Measurement) else outcome
+    lower = isinstance(strict, Measurement) and not strict.passed and strict.score < outcome.score
+    return strict if lower else outcome
 
 
-def _unproved(part: Outcome, *, keeps: bool) -> Outcome:
-    if isinstance(part, Measurement) and part.vacuous:
-        return replace(part, score=min(part.score, 0.0), passed=part.passed and keeps)
-    return part
+def _unproved(part: Outcome) -> Outcome:
+    """What proves nothing is left out, as a finding of its own would be of the reward."""
+    idle = isinstance(part, Measurement) and part.vacuous and part.score > 0
+    return Skipped("it proves nothing") if idle else part
 
 
 def unreached(node: Node, outcome: Outcome | None) -> Trace:
