@@ -330,12 +330,19 @@ def test_the_end_that_a_session_states_forges_no_line_of_the_report(tmp_path: Pa
 
 
 def test_a_path_over_a_huge_document_says_so_at_once(tmp_path: Path) -> None:
-    arguments = json.dumps({"a": [0] * 200_001})
+    arguments = json.dumps({"a": [0] * 2_000_001})
     call = {"tool.call": {"call_id": "c", "tool": "t", "arguments": arguments}}
     rules = "checks: {a: {contains: {from: {json_path: $.tool_calls..b}, expected: x}}}\n"
     found = finding(checked(tmp_path, rules, [IDLE[0], call, *session_of("done")[1:]]), "checks[a]")
     assert (found.status, found.score) == ("fail", 0.0)
-    assert "more than 200,000 values" in found.reason
+    assert "more than 2,000,000 values" in found.reason
+
+
+def test_a_long_session_is_not_too_large_for_a_filter(tmp_path: Path) -> None:
+    call = {"tool.call": {"call_id": "c", "tool": "t", "arguments": json.dumps({"a": [0] * 2_000_001})}}
+    rules = "checks: {a: {contains: {from: {json_path: \"$.tool_calls[?(@.name == 't')].name\"}, expected: t}}}\n"
+    report = checked(tmp_path, rules, [IDLE[0], call, *session_of("done")[1:]])
+    assert finding(report, "checks[a]").status == "pass"
 
 
 @pytest.mark.parametrize(("given", "params"), [(7, None), (None, None), ("log.jsonl", [1]), ("log.jsonl", {1: 2})])

@@ -154,7 +154,7 @@ class _Reader(Reading):
         span = self.source.span(node)
         if any(isinstance(operator, (ast.Is, ast.IsNot)) for operator in node.ops):
             return self._identity(node)
-        operators = tuple(_COMPARISONS[type(operator)] for operator in node.ops)
+        operators = tuple(COMPARISONS[type(operator)] for operator in node.ops)
         chain = all(sign in ("<", "<=") for sign in operators) or all(sign in (">", ">=") for sign in operators)
         if len(operators) > 2 or (len(operators) == 2 and not chain):
             return self.refuse(node, "This chain of comparisons", " Join two comparisons with `and`.")
@@ -271,7 +271,7 @@ def _too_much(count: int, parts: str, limit: int) -> Fault:
 
 _CONSTANTS: dict[str, Value] = {"true": True, "false": False, "null": None}
 _OPERATORS: dict[type[ast.operator], Operator] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-_COMPARISONS: dict[type[ast.cmpop], Comparison] = {
+COMPARISONS: dict[type[ast.cmpop], Comparison] = {
     ast.Eq: "==",
     ast.NotEq: "!=",
     ast.Lt: "<",

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from rulebook.languages.formula_run import apply, each_of, field_of, joined, read
-from rulebook.languages.formula_syntax import Parsed
+from rulebook.languages.formula_syntax import COMPARISONS, Parsed
 from rulebook.languages.formula_terms import Call, Choices, Lookup, Read, Search
 from rulebook.languages.formula_values import calculate, compare, named, negative, opposite
 from rulebook.languages.types import MissingValue
@@ -91,7 +91,7 @@ class _Walk:
     def _compare(self, node: ast.Compare) -> object:
         values = [_held(self._eval(part)) for part in (node.left, *node.comparators)]
         answers = [
-            named(compare(_SIGNS[type(sign)], left, right), self._where(node))
+            named(compare(COMPARISONS[type(sign)], left, right), self._where(node))
             for sign, left, right in zip(node.ops, values, values[1:], strict=False)
         ]
         return joined("and", answers)
@@ -133,14 +133,4 @@ _OPERATORS: dict[type[ast.AST], Callable[..., object]] = {
     ast.Div: lambda left, right: calculate("/", left, right),
     ast.USub: negative,
     ast.Not: opposite,
-}
-_SIGNS: dict[type[ast.cmpop], str] = {
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.In: "in",
-    ast.NotIn: "not in",
 }
