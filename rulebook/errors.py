@@ -65,7 +65,7 @@ class Missing(EvidenceError):
 class NotHandedIn(EvidenceError):
     """The student wrote nothing there, or what it wrote cannot be used; `cause` says which."""
 
-    def __init__(self, reason: str, *, cause: FaultCause = "spoiled") -> None:
+    def __init__(self, reason: str, *, cause: FaultCause = "unfit") -> None:
         self.reason = reason
         self.cause: FaultCause = cause
         super().__init__(reason)

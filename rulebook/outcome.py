@@ -9,10 +9,11 @@ from msgspec import Struct, field
 Category = Literal["model", "harness", "sandbox", "fixture", "policy", "network", "budget", "test"]
 """Whose a finding is. Source: session-evals, "Reports and failure ownership"."""
 
-FaultCause = Literal["spoiled", "late", "absent"]
-"""How a student's fault came about: by what it made (too large, no text), by time running out over it, or by nothing.
+FaultCause = Literal["excess", "unfit", "absent"]
+"""How a student's fault came about, the worst first.
 
-The worst stands first.
+What it made is too large to look at or nothing that can be read; it does not fit, or time ran out over it; nothing is
+there.
 """
 
 CATEGORIES: tuple[Category, ...] = (
@@ -62,7 +63,7 @@ class Measurement(Struct, frozen=True):
     actual: object = None
     metadata: Mapping[str, object] = field(default_factory=dict)
     student_fault: bool = False
-    cause: FaultCause = "spoiled"
+    cause: FaultCause = "unfit"
     tainted: bool = False
     vacuous: bool = False
     seen: tuple[Seen, ...] = ()
@@ -122,7 +123,7 @@ def student_fault(
     *,
     expected: object = None,
     actual: object = None,
-    cause: FaultCause = "spoiled",
+    cause: FaultCause = "unfit",
     seen: tuple[Seen, ...] = (),
 ) -> Measurement:
     """Score 0, not passed, by the student's own doing: nothing written, too large, too slow."""

@@ -117,7 +117,9 @@ class Compared(Check):
         if not self.is_empty(text):
             return text
         raise (
-            Missing("harness", "what is expected came out empty") if ours else NotHandedIn("what is expected is empty")
+            Missing("harness", "what is expected came out empty")
+            if ours
+            else NotHandedIn("what is expected is empty", cause="absent")
         )
 
     def is_empty(self, expected: str) -> bool:

@@ -193,16 +193,16 @@ class File(Check, kind="file"):
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise NotHandedIn(f"`{self.path}` is not text in UTF-8") from error
+            raise NotHandedIn(f"`{self.path}` is not text in UTF-8", cause="excess") from error
         if len(text) > MAX_TEXT_CHARACTERS:
-            raise NotHandedIn(f"`{self.path}` is too large to be searched")
+            raise NotHandedIn(f"`{self.path}` is too large to be searched", cause="excess")
         try:
             found = ports.patterns.search(self.matches, text, ports.time_left(SEARCH_LIMIT_S))
         except TimeoutError as error:
             if ports.time_left(SEARCH_LIMIT_S) <= 0:
                 raise OutOfTime(SEARCH_LIMIT_S, material=True) from error
             why = f"the search for `{self.matches.text}` did not end within {SEARCH_LIMIT_S:g} s"
-            raise NotHandedIn(why, cause="late") from error
+            raise NotHandedIn(why) from error
         return Asked(found is not None, self.matches.text, "no match" if found is None else "found", "")
 
 

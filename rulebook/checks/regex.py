@@ -83,7 +83,7 @@ class Regex(Check, kind="regex"):
                 if limit_s < SEARCH_LIMIT_S:
                     raise OutOfTime(limit_s, material=True) from late
                 reason = f"the search for `{pattern.text}` did not end within {SEARCH_LIMIT_S:g} s on this text"
-                return student_fault(reason, expected=self._expected(), actual="too slow to search", cause="late")
+                return student_fault(reason, expected=self._expected(), actual="too slow to search")
             if place is not None:
                 found[position] = place
         return self._scored(found, text, evidence)
@@ -93,7 +93,9 @@ class Regex(Check, kind="regex"):
         score = self._score(len(found))
         cut = f"only the first {MAX_TEXT_CHARACTERS} characters were searched" if _is_cut(text) else ""
         if missing and cut and not reaches(score, 1.0):
-            return student_fault(f"the text is too large to be searched: {cut}", expected=self._expected())
+            return student_fault(
+                f"the text is too large to be searched: {cut}", expected=self._expected(), cause="excess"
+            )
         seen: tuple[Seen, ...] = ()
         for start, _ in found.values():
             seen += place_in(self.from_, evidence, text, start)

@@ -89,7 +89,7 @@ class LazyRuns(Mapping[str, object]):
         except Missing as missing:
             return MissingValue(f"tests.{name}: {missing.reason}")
         if done.timed_out:
-            raise NotHandedIn(f"the test `{name}` ran out of its time", cause="late")
+            raise NotHandedIn(f"the test `{name}` ran out of its time")
         known = {"stdout": done.stdout, "stderr": done.stderr, "duration_s": done.duration_s, "passed": done.exit == 0}
         return known if done.exit is None else {**known, "exit": done.exit}
 

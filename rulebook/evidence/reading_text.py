@@ -128,12 +128,12 @@ def _decoded(data: bytes, what: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise NotHandedIn(f"{what} is not text in UTF-8") from error
+        raise NotHandedIn(f"{what} is not text in UTF-8", cause="excess") from error
 
 
 def _diff(text: str, limit: int) -> str:
     if len(text.encode("utf-8", "surrogatepass")) > limit:
-        raise NotHandedIn(f"the change from the base commit is larger than {limit} bytes")
+        raise NotHandedIn(f"the change from the base commit is larger than {limit} bytes", cause="excess")
     return text
 
 
@@ -142,9 +142,9 @@ def _printed(source: TestOutput, evidence: Evidence) -> str:
     if done.failure is not None:
         raise Missing("harness", f"the test `{source.test}` could not be started: {done.failure}")
     if done.timed_out:
-        raise NotHandedIn(f"the test `{source.test}` ran out of time", cause="late")
+        raise NotHandedIn(f"the test `{source.test}` ran out of time")
     if done.stdout_cut if source.stream == "stdout" else done.stderr_cut:
-        raise NotHandedIn(f"the test `{source.test}` printed more than can be kept")
+        raise NotHandedIn(f"the test `{source.test}` printed more than can be kept", cause="excess")
     return done.stdout if source.stream == "stdout" else done.stderr
 
 
@@ -153,7 +153,7 @@ def _found(source: JsonPath, evidence: Evidence) -> str:
     try:
         found = [value for value in select.find(document.lookup) if not isinstance(value, MissingValue)]
     except SelectLimit as limit:
-        raise NotHandedIn(str(limit)) from limit
+        raise NotHandedIn(str(limit), cause="excess") from limit
     if found:
         return "\n".join(value if isinstance(value, str) else _as_json(value) for value in found)
     absent = document.absent(select.root)

@@ -76,9 +76,9 @@ class Repository(Struct):
         if facts is None:
             raise NotHandedIn(f"`{path}` is not there", cause="absent")
         if facts.kind != "file":
-            raise NotHandedIn(f"`{path}` is not a regular file: {in_words(facts, path)}")
+            raise NotHandedIn(f"`{path}` is not a regular file: {in_words(facts, path)}", cause="excess")
         if facts.size_bytes > limit_bytes:
-            raise NotHandedIn(f"`{path}` has {facts.size_bytes} bytes; at most {limit_bytes} are read")
+            raise NotHandedIn(f"`{path}` has {facts.size_bytes} bytes; at most {limit_bytes} are read", cause="excess")
         try:
             return self.files.read_within(self.root, path, limit_bytes)[:limit_bytes]
         except OSError as error:

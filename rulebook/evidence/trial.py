@@ -35,9 +35,7 @@ def ended(done: Completed, wanted: int, timeout_s: float) -> Measurement:
     metadata = {name: text[-_TAIL_CHARACTERS:] for name, text in _printed(done).items() if text}
     if done.timed_out:
         reason = f"it was stopped after {timeout_s:g} s"
-        return Measurement(
-            0.0, False, reason, f"exit {wanted}", "out of time", metadata, student_fault=True, cause="late"
-        )
+        return Measurement(0.0, False, reason, f"exit {wanted}", "out of time", metadata, student_fault=True)
     passed = done.exit == wanted
     reason = "" if passed else _last_line(done)
     actual = f"exit {done.exit}" if done.exit is None or done.exit >= 0 else _killed(-done.exit)

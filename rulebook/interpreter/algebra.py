@@ -118,10 +118,10 @@ def one_of(node: Not | Invert | MisbehaviorIf, part: Outcome) -> Outcome:
     if not isinstance(part, Measurement):
         return part
     match node:
-        case MisbehaviorIf(reason=reason) if part.student_fault and part.cause == "spoiled":
+        case MisbehaviorIf(reason=reason) if part.student_fault and part.cause == "excess":
             words = f"could not be looked for, by the student's doing: {reason}: {part.reason}"
             return Misbehavior(words, part.metadata, part.seen)
-        case MisbehaviorIf() if part.student_fault and part.cause == "late":
+        case MisbehaviorIf() if part.student_fault and part.cause == "unfit":
             return part
         case MisbehaviorIf(reason=reason):
             return Misbehavior(reason, part.metadata, part.seen) if part.passed else Skipped("there was no sign of it")

@@ -64,7 +64,7 @@ def measured(
         return Misbehavior(tried.reason)
     except OutOfTime as late:
         if late.material and student_timeout:
-            return student_fault(str(late), cause="late")
+            return student_fault(str(late))
         return Unmeasured(category, str(late))
     except OutOfScore as wrong:
         return Unmeasured(category, str(wrong))
@@ -145,7 +145,7 @@ class _Walk(Struct):
     def _leaf(self, common: Common, check: Check) -> Outcome:
         if self.ports.time_left(1.0) <= 0:
             reason = "the rule's time ran out before this part was reached"
-            return student_fault(reason, cause="late") if self.student_timeout else Unmeasured(common.category, reason)
+            return student_fault(reason) if self.student_timeout else Unmeasured(common.category, reason)
         return measured(check, common.category, self.evidence, self.ports, student_timeout=self.student_timeout)
 
     def _in_order(

@@ -16,9 +16,9 @@ def search_with(ports: Ports) -> Search:
             if ports.time_left(SEARCH_LIMIT_S) <= 0:
                 raise OutOfTime(SEARCH_LIMIT_S, material=True) from error
             why = f"the search for `{pattern.text}` did not end within {SEARCH_LIMIT_S:g} s"
-            raise NotHandedIn(why, cause="late") from error
+            raise NotHandedIn(why) from error
         if len(text) > MAX_TEXT_CHARACTERS and (found is None or not safe_when_cut(pattern, found[1])):
-            raise NotHandedIn(f"the text is too large to search for `{pattern.text}`")
+            raise NotHandedIn(f"the text is too large to search for `{pattern.text}`", cause="excess")
         return found is not None
 
     return search
