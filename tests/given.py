@@ -13,6 +13,7 @@ from rulebook.evidence.audit_log import read_log
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.record import Record, Wants
 from rulebook.evidence.repository import Repository
+from rulebook.evidence.transcript_record import title_of
 from rulebook.ports import Completed, Ports
 
 Case = Mapping[str, Any]
@@ -79,6 +80,7 @@ def _record(session: Any, wants: Wants, path: Path, ports: Ports) -> Record | No
     assert reading.verdict == "intact", reading.reason
     if "format" in session:
         reading.record.format = session["format"]
+        reading.record.title = title_of(session["format"])
         reading.record.carries = frozenset(session["carries"])
     return reading.record
 

@@ -1,6 +1,5 @@
 """The work of `rulebook session`, apart from its options."""
 
-import os
 from argparse import Namespace
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -21,7 +20,7 @@ from rulebook.services.log_writer import Entry, write_log
 from rulebook.services.output_files import write_bytes, write_text
 from rulebook.services.store import find_session, list_sessions, store_folder
 from rulebook.session.importing import DAMAGED, import_transcript, imported_id, transcript_of
-from rulebook.session.opening import is_own_log, open_session
+from rulebook.session.opening import is_own_log, located, open_session
 from rulebook.session.verifying import verification_json, verification_lines, verify_sessions
 from rulebook.terminal import harmless
 
@@ -71,9 +70,10 @@ def list_stored(given: Namespace) -> int:
 def import_file(given: Namespace) -> int:
     """Write a foreign session as a chained log, into the store or to a path."""
     files = MachineFiles()
-    if given.session_format is None and os.path.exists(given.file) and is_own_log(given.file, files):
+    path, part = located(given.file)
+    if given.session_format is None and is_own_log(path, files):
         raise UsageError(f"`{given.file}` is an audit log already: use it as it is.")
-    transcript = _foreign(given.file, given.session_format, files)
+    transcript = _foreign(path, part, given.session_format, files)
     now = unix_ms()
     if given.to is None:
         try:
@@ -118,15 +118,15 @@ COMMANDS: Mapping[str, Callable[[Namespace], int]] = {
 
 
 def _transcript(word: str, session_format: str | None, files: Files) -> Transcript:
-    path = find_session(word)
+    path, part = located(word)
     if session_format is None and is_own_log(path, files):
         return transcript_of(path, files)
-    return _foreign(path, session_format, files)
+    return _foreign(path, part, session_format, files)
 
 
-def _foreign(path: str, session_format: str | None, files: Files) -> Transcript:
+def _foreign(path: str, part: str | None, session_format: str | None, files: Files) -> Transcript:
     try:
-        return read_session(path, files, session_format)
+        return read_session(path, files, session_format, part=part)
     except OSError as error:
         raise UsageError(f"I can't read `{path}`: {(error.strerror or 'the machine refuses').lower()}.") from None
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from rulebook.errors import Missing
-from rulebook.evidence.record import FORMAT_TITLES, Record
+from rulebook.evidence.record import Record
 from rulebook.outcome import Category
 
 HARNESS_TOOLS: frozenset[str] = frozenset(
@@ -22,8 +22,7 @@ def need_possible(record: Record, names: Iterable[str]) -> None:
     possible = record.possible_events
     for name in names if possible is not None else ():
         if possible is not None and name not in possible:
-            title = FORMAT_TITLES.get(record.format, record.format)
-            raise Missing("harness", f"{title} does not record `{name}` events")
+            raise Missing("harness", f"{record.title} does not record `{name}` events")
 
 
 def need_whole(record: Record, category: Category) -> None:

@@ -138,6 +138,7 @@ class LogFold:
         record.last_ms = self._last_ms if self._ended_ms is None else self._ended_ms
         if self._imported_from is not None:
             record.format = self._imported_from
+            record.title = f"this session, imported from `{self._imported_from}`,"
             told = (facts for kind, facts in _TOLD_BY.items() if kind in seen)
             record.carries = frozenset[Fact]().union(*told)
         return record

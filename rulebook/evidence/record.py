@@ -178,16 +178,17 @@ class Network(Struct):
 class Record(Struct):
     """The facts of one session.
 
-    `format` is `chock_log` or the name of a foreign format; `carries` what that format can tell. `event_counts` and
-    `first_event` (byte offset) are by the names on the wire, unknown ones too. `known_tools` holds the tools that the
-    session is known to have had; None when the format does not say. `went_on`: a further run began after the
-    last end. `delegated` counts the calls that sub-agents made,
-    by tool, where the file shows them. `sha256` is that of the bytes it was read from, in hex; None when it was not
+    `format` is `chock_log` or the name of a foreign format, `title` what messages call the session; `carries` what
+    that format can tell. `event_counts` and `first_event` (byte offset) are by the names on the wire, unknown ones
+    too. `known_tools` holds the tools that the session is known to have had; None when the format does not say.
+    `went_on`: a further run began after the last end. `delegated` counts the calls that sub-agents made, by tool,
+    where the file shows them. `sha256` is that of the bytes it was read from, in hex; None when it was not
     read from a file. `possible_events` holds the names that a foreign session can show, so that the absence of
     another tells nothing; None: any.
     """
 
     format: str = "chock_log"
+    title: str = "this audit log"
     session_id: str | None = None
     carries: frozenset[Fact] = ALL_FACTS
     total_events: int = 0
@@ -247,13 +248,4 @@ class Record(Struct):
     def need(self, fact: Fact, what: str) -> None:
         """Raise Missing in `harness` when this session's format cannot carry `fact`; `what` says what was asked for."""
         if fact not in self.carries:
-            raise Missing("harness", f"{FORMAT_TITLES.get(self.format, self.format)} does not record {what}")
-
-
-FORMAT_TITLES: dict[str, str] = {
-    "chock_log": "this audit log",
-    "claude_code": "this Claude Code session",
-    "swe_agent": "this SWE-agent trajectory",
-    "mini_swe_agent": "this mini-swe-agent trajectory",
-    "openai_chat": "this list of OpenAI chat messages",
-}
+            raise Missing("harness", f"{self.title} does not record {what}")

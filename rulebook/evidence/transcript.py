@@ -19,7 +19,8 @@ Role = Literal["system", "user", "assistant", "tool"]
 class Source(Struct):
     """Where a transcript comes from. `sha256` is that of the raw file's bytes, in hex.
 
-    `places` says what every `src` counts: the file's lines from 1, or the items of its list from 0.
+    `places` says what every `src` counts: the file's lines from 1, or the items of its list from 0. `part` names the
+    session where the file holds several.
     """
 
     format: str
@@ -29,6 +30,7 @@ class Source(Struct):
     producer: str | None = None
     producer_version: str | None = None
     places: Literal["lines", "items"] = "items"
+    part: str | None = None
 
 
 class ToolCall(Struct):

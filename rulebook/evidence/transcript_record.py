@@ -1,5 +1,6 @@
 """A foreign session's transcript as the facts that rules ask for."""
 
+import re
 from typing import Literal
 
 from rulebook.evidence.formats import session_formats
@@ -28,7 +29,12 @@ Status = Literal["ok", "error", "refused", "unfinished"]
 
 def record_of(transcript: Transcript, wants: Wants = EVERYTHING) -> Record:
     """Fold a transcript into its facts. Threads of sub-agents count as children and not as turns or calls."""
-    record = Record(format=transcript.source.format, session_id=transcript.session_id, wants=wants)
+    record = Record(
+        format=transcript.source.format,
+        title=title_of(transcript.source.format),
+        session_id=transcript.session_id,
+        wants=wants,
+    )
     record.carries = carried(transcript)
     record.started = True
     record.sha256 = transcript.source.sha256
@@ -49,6 +55,12 @@ def record_of(transcript: Transcript, wants: Wants = EVERYTHING) -> Record:
     _take_children(record, transcript)
     _take_events(record, transcript)
     return record
+
+
+def title_of(name: str) -> str:
+    """What messages call a session of the format of that name, such as "this Claude Code session"."""
+    known = session_formats().get(name)
+    return f"this {name} session" if known is None else f"this {re.sub('^an? ', '', known.title)}"
 
 
 def carried(transcript: Transcript) -> frozenset[Fact]:

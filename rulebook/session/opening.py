@@ -1,5 +1,7 @@
 """Opening a recorded session, whatever wrote it: our own chained log, or another agent's session file."""
 
+import os
+
 from msgspec import Struct
 
 from rulebook.errors import UsageError
@@ -29,18 +31,29 @@ class Opened(Struct, frozen=True):
 def open_session(
     word: str, wants: Wants, files: Files, *, session_format: str | None = None, allow_unchained: bool = False
 ) -> Opened:
-    """The session that `word` names: an id of the store, or a path.
+    """The session that `word` names: an id of the store, a path, or `path#part` for one of a file's sessions.
 
     Raises UsageError when there is none, or when the file is no session that can be read.
     """
-    path = find_session(word)
+    path, part = located(word)
     if session_format == OWN_FORMAT or (session_format is None and is_own_log(path, files)):
         asked = None if path == word else word
         return _own(read_log(path, files, wants, session_id=asked), allow_unchained)
-    transcript = read_session(path, files, session_format)
+    transcript = read_session(path, files, session_format, part=part, wants=wants)
     record = record_of(transcript, wants)
     audit = Audit("imported", True, record.total_events, sha256=transcript.source.sha256)
     return Opened(record, audit if record.total_events else _empty(audit))
+
+
+def located(word: str) -> tuple[str, str | None]:
+    """The path of the session that `word` names, and the part after `#` where the file holds several.
+
+    Raises UsageError when there is none.
+    """
+    path, sign, part = word.rpartition("#")
+    if sign and path and os.path.exists(path) and not os.path.lexists(word):
+        return path, part
+    return find_session(word), None
 
 
 def is_own_log(path: str, files: Files) -> bool:

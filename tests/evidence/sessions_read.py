@@ -17,8 +17,8 @@ OWN = Path(__file__).parent / "sessions"
 _ROOT = Path(__file__).parents[2]
 
 
-def read(path: Path, format_name: str | None = None) -> Transcript:
-    return read_session(str(path), MachineFiles(), format_name)
+def read(path: Path, format_name: str | None = None, part: str | None = None) -> Transcript:
+    return read_session(str(path), MachineFiles(), format_name, part=part)
 
 
 def real_sessions() -> Path:

@@ -11,7 +11,9 @@ from rulebook.errors import UnknownFormat
 from rulebook.evidence.formats import session_formats
 from rulebook.evidence.transcript_record import record_of
 
-SEEDS = sorted(path for path in OWN.glob("*/**/*") if path.is_file())
+SEEDS = sorted(
+    path for path in OWN.glob("*/**/*") if path.is_file() and path.name not in ("expected.yaml", "refused.yaml")
+)
 PIECES = st.sampled_from(
     [
         b"", b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b"\n", b"null", b"true", b"-1", b"1e999", b"NaN",

@@ -1,17 +1,14 @@
 """The golden counts of the real sessions, read from their manifest, and the traps with a real file each."""
 
-import json
-import re
 from collections import Counter
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from sessions_read import check_invariants, real_sessions, roles_of
+from golden import Golden, exclusive, golden, wrong
 from sessions_read import read as read_path
+from sessions_read import real_sessions, roles_of
 
-from rulebook.errors import UnknownFormat
-from rulebook.evidence.transcript import Transcript, Usage
+from rulebook.evidence.transcript import Transcript
 from rulebook.evidence.transcript_record import record_of
 
 pytestmark = pytest.mark.needs_shared
@@ -20,101 +17,33 @@ FOLDERS = ("claude_code", "swe_agent", "mini_swe_agent")
 NOT_SESSIONS = {"swe_agent/all_preds.jsonl"}
 
 
-class Golden(NamedTuple):
-    """One row of the manifest's table of golden counts."""
-
-    file: str
-    roles: str
-    tools: dict[str, int]
-    unpaired: int
-    orphans: int
-    errors: int
-    usage: dict[str, float] | None
-    end: str | None
-
-
-def golden(folder: Path) -> list[Golden]:
-    """The rows of our folders."""
-    table = (folder / "MANIFEST.md").read_text(encoding="utf-8").split("## Golden counts", 1)[1]
-    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")]
-    return [_golden(row) for row in rows if row[0].startswith(tuple(f"{name}/" for name in FOLDERS))]
-
-
-def _golden(row: list[str]) -> Golden:
-    tools = re.search(r"\{.*\}", row[2])
-    unpaired, orphans, errors = (int(number) for number in row[3].split("/"))
-    return Golden(
-        row[0], row[1], json.loads(tools.group()) if tools else {}, unpaired, orphans, errors,
-        json.loads(row[4]), None if row[5] == "None" else row[5],
-    )  # fmt: skip
-
-
 def read(name: str) -> Transcript:
     return read_path(real_sessions() / name)
 
 
-def test_golden_counts() -> None:
-    """Every file of our folders: messages that are not hidden, calls, pairings, usage, and the raw end."""
-    rows = golden(real_sessions())
-    held = {f"{folder}/{path.name}" for folder in FOLDERS for path in (real_sessions() / folder).iterdir()}
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_golden_counts(folder: str) -> None:
+    """Every file: messages that are not hidden, calls, pairings, usage, and the raw end."""
+    rows = golden(folder)
+    held = {f"{folder}/{path.name}" for path in (real_sessions() / folder).iterdir()}
     assert {row.file for row in rows} == held - NOT_SESSIONS
-    wrong = {
-        row.file: (found, expected)
-        for row in rows
-        for found, expected in [(_found(row), _expected(row))]
-        if found != expected
-    }
-    assert not wrong
+    found = {row.file: wrong(_stated(row), _words) for row in rows}
+    assert not {file: faults for file, faults in found.items() if faults}
 
 
-def _found(row: Golden) -> dict[str, Any]:
-    transcript = read(row.file)
-    check_invariants(transcript, real_sessions() / row.file)
-    messages = transcript.messages
-    answered = {m.tool_result.call_id for m in messages if m.tool_result is not None}
-    calls = [call for message in messages for call in message.tool_calls]
-    ids = {call.id for call in calls}
-    return {
-        "roles": roles_of([message for message in messages if not message.hidden]),
-        "tools": dict(Counter(call.name for call in calls)),
-        "unpaired": sum(call.id not in answered for call in calls),
-        "orphans": sum(call_id not in ids for call_id in answered),
-        "errors": sum(m.tool_result is not None and m.tool_result.is_error is True for m in messages),
-        "usage": _plain(transcript.usage, row),
-        "end": transcript.end.raw,
-    }
+def _stated(row: Golden) -> Golden:
+    """The row without the zeros that state nothing: a replay's tokens."""
+    if row.usage is None or "tokens_sent" not in row.usage:
+        return row
+    known = {key: row.usage[key] or None for key in ("tokens_sent", "tokens_received", "api_calls")}
+    return row._replace(usage=known if any(known.values()) else None)
 
 
-def _expected(row: Golden) -> dict[str, Any]:
-    return {
-        "roles": row.roles, "tools": row.tools, "unpaired": row.unpaired, "orphans": row.orphans,
-        "errors": row.errors, "usage": _stated(row), "end": row.end,
-    }  # fmt: skip
-
-
-def _stated(row: Golden) -> dict[str, float | None] | None:
-    """The manifest's numbers without the zeros that state nothing: a replay's tokens."""
-    if row.usage is None:
-        return None
-    if "tokens_sent" in row.usage:
-        known = {key: row.usage[key] or None for key in ("tokens_sent", "tokens_received", "api_calls")}
-        return None if not any(known.values()) else known
-    return dict(row.usage)
-
-
-def _plain(usage: Usage | None, row: Golden) -> dict[str, float | None] | None:
-    """Our inclusive numbers in the manifest's words."""
-    if usage is None or row.usage is None:
-        return None if usage is None else {"input": usage.input, "output": usage.output}
-    if "tokens_sent" in row.usage:
+def _words(transcript: Transcript, row: dict[str, Any]) -> dict[str, Any] | None:
+    usage = transcript.usage
+    if usage is not None and "tokens_sent" in row:
         return {"tokens_sent": usage.input, "tokens_received": usage.output, "api_calls": usage.requests}
-    read_, wrote = usage.cache_read or 0, usage.cache_write or 0
-    return {
-        "input_tokens": (usage.input or 0) - read_ - wrote,
-        "output_tokens": usage.output,
-        "cache_creation_input_tokens": wrote,
-        "cache_read_input_tokens": read_,
-    }
+    return exclusive(usage)
 
 
 def test_trap_1_usage_is_repeated_on_every_line_of_a_reply() -> None:
@@ -186,30 +115,3 @@ def test_a_recording_of_two_providers_is_read_as_far_as_it_is_chat() -> None:
     codes = Counter(warning.code for warning in transcript.warnings)
     assert codes == {"unknown_record": 2, "usage_partial": 1}
     assert "usage" not in record_of(transcript).carries
-
-
-def test_conversations_of_tau_bench(tmp_path: Path) -> None:
-    """Its `traj` lists are chat messages; the file of many runs is refused by name."""
-    source = real_sessions() / "tau_bench/gpt-4o-airline_subset.json"
-    with pytest.raises(UnknownFormat, match="τ-bench"):
-        read_path(source)
-    for run in json.loads(source.read_text(encoding="utf-8")):
-        path = tmp_path / "run.json"
-        path.write_text(json.dumps(run["traj"]), encoding="utf-8")
-        transcript = read_path(path)
-        assert transcript.source.format == "openai_chat"
-        assert len(transcript.messages) == len(run["traj"])
-        assert not transcript.warnings
-
-
-def test_no_other_real_session_is_taken_for_one_of_ours() -> None:
-    folder = real_sessions()
-    others = [path for path in folder.glob("*/*") if _is_other(path)]
-    assert len(others) > 50
-    for path in others:
-        with pytest.raises(UnknownFormat):
-            read_path(path)
-
-
-def _is_other(path: Path) -> bool:
-    return path.parent.name not in (*FOLDERS, "openai_chat") or f"{path.parent.name}/{path.name}" in NOT_SESSIONS

@@ -3,12 +3,13 @@
 What they share stands in `session_files`; no format imports anything from here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
 from rulebook.errors import UnknownFormat, UsageError
+from rulebook.evidence.record import EVERYTHING, Wants
 from rulebook.evidence.session_files.known import lookalike
 from rulebook.evidence.session_files.sample import SAMPLE_BYTES, Sample, sample_of
 from rulebook.evidence.session_files.shape import Format, SessionFile
@@ -40,19 +41,57 @@ def detect(head: bytes, path: str = "the file") -> Format:
     return _detected(sample_of(head), path)
 
 
-def read_session(path: str, files: Files, format_name: str | None = None) -> Transcript:
+def read_session(
+    path: str, files: Files, format_name: str | None = None, *, part: str | None = None, wants: Wants = EVERYTHING
+) -> Transcript:
     """Read a foreign session file into the neutral transcript.
 
-    `format_name` None is found out from its content.
+    `format_name` None is found out from its content. `part` names one session of a file that holds several; it may be
+    None where there is but one. What `wants` does not name may be left out.
 
-    Raises OSError, and UnknownFormat when no format fits, several do, or the file is broken beyond its
-    records.
+    Raises OSError, and UnknownFormat when no format fits, several do, the file is broken beyond its records, or it
+    holds several sessions and `part` names none of them.
     """
+    chosen, sample = _looked_at(path, files, format_name)
+    return chosen.read(SessionFile(path, files, sample, _part(chosen, SessionFile(path, files, sample), part), wants))
+
+
+def session_parts(path: str, files: Files, format_name: str | None = None) -> Sequence[str | None]:
+    """The names of the sessions in a file, in its order; [None] for a file that is one session.
+
+    Raises as `read_session` does.
+    """
+    chosen, sample = _looked_at(path, files, format_name)
+    return [None] if chosen.parts is None else chosen.parts(SessionFile(path, files, sample))
+
+
+def _looked_at(path: str, files: Files, format_name: str | None) -> tuple[Format, Sample]:
     with files.lines(path):
         pass  # refuses a FIFO, on which `read` would wait
     sample = sample_of(files.read(path, SAMPLE_BYTES)[:SAMPLE_BYTES])
-    chosen = _detected(sample, path) if format_name is None else _named(format_name)
-    return chosen.read(SessionFile(path, files, sample))
+    return _detected(sample, path) if format_name is None else _named(format_name), sample
+
+
+def _part(chosen: Format, file: SessionFile, part: str | None) -> str | None:
+    """The name of the session to read. Raises UnknownFormat when there is none of that name, or too many to choose."""
+    names = None if chosen.parts is None else chosen.parts(file)
+    if names is None:
+        if part is not None:
+            raise UnknownFormat(f"`{file.path}` is one session and has no part `{part}`: leave out `#{part}`")
+        return None
+    if part in names:
+        return part
+    if part is None and len(names) == 1:
+        return names[0]
+    if not names:
+        raise UnknownFormat(f"`{file.path}` is {chosen.title} that holds no session")
+    shown = listed(f"#{name}" for name in names[:_NAMED_AT_MOST]) + (" and more" if names[_NAMED_AT_MOST:] else "")
+    if part is None:
+        raise UnknownFormat(f"`{file.path}` holds {len(names)} sessions. Say which, as `{file.path}#NAME`: {shown}")
+    raise UnknownFormat(f"`{file.path}` holds no session `{part}`.{guess(part, names)} It has {shown}")
+
+
+_NAMED_AT_MOST = 20
 
 
 def _named(name: str) -> Format:

@@ -1,14 +1,14 @@
 """What a foreign session format is: how it is recognised, read, and what it can tell."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
 from msgspec import Struct, field
 
 from rulebook.errors import UnknownFormat
-from rulebook.evidence.record import Fact
+from rulebook.evidence.record import EVERYTHING, Fact, Wants
 from rulebook.evidence.session_files.sample import Kind, Sample
 from rulebook.evidence.session_files.values import decoded
 from rulebook.evidence.transcript import Source, Transcript
@@ -23,7 +23,8 @@ Fit = Literal[0, 1, 2]
 class Format(Struct, frozen=True):
     """One foreign format: `title` reads after "is", and `expects` says what its files look like.
 
-    `carries` holds the facts that its files can tell; `kinds` the kinds of sample that it comes in.
+    `carries` holds the facts that its files can tell; `kinds` the kinds of sample that it comes in. `parts` names the
+    sessions of a file that can hold several, in their order; None: a file is always one session.
     """
 
     name: str
@@ -33,17 +34,22 @@ class Format(Struct, frozen=True):
     carries: frozenset[Fact]
     fits: Callable[[Sample], Fit]
     read: Callable[["SessionFile"], Transcript]
+    parts: Callable[["SessionFile"], Sequence[str]] | None = None
 
 
 class SessionFile(Struct):
     """A session file being read.
 
-    `sha256` is that of the bytes that were read, and complete after the reading.
+    `sha256` is that of the bytes that were read, and complete after the reading. `part` names one session of several;
+    None where the file is one. `wants` is what will be asked of the session: a reader may leave out whatever else
+    costs memory (texts, results, payloads), as long as every message, call and event keeps its place.
     """
 
     path: str
     files: Files
     sample: Sample
+    part: str | None = None
+    wants: Wants = EVERYTHING
     _digest: Any = field(default_factory=hashlib.sha256)
 
     @property
@@ -81,7 +87,8 @@ class SessionFile(Struct):
 
         The digest is filled in by whoever finishes the reading.
         """
-        return Transcript(Source(format_name, self.path, "", places="lines" if lines else "items"))
+        places: Literal["lines", "items"] = "lines" if lines else "items"
+        return Transcript(Source(format_name, self.path, "", places=places, part=self.part))
 
     def _numbered(self, lines: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
         for number, line in enumerate(lines, 1):
