@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from rulebook.ports import ByteStream
 from rulebook.services.files import MachineFiles
 from rulebook.services.ports import machine_ports
-from rulebook.session.checking import check_session
+from rulebook.session.checking import check_of
 
 
 class CountingStream:
@@ -61,7 +61,7 @@ def test_a_log_is_read_and_folded_once_whatever_the_number_of_checks(tmp_path: P
         (tmp_path / "rules.yaml").write_text(rules(count), encoding="utf-8")
         files = CountingFiles()
         ports = replace(machine_ports(), files=files)
-        judged = check_session(str(tmp_path / "rules.yaml"), str(tmp_path / "log.jsonl"), ports=ports)
+        judged = check_of(str(tmp_path / "rules.yaml"), ports).one(str(tmp_path / "log.jsonl"))
         assert len(judged.findings) == count + 1
         assert files.opened["log.jsonl"] == 1
         assert files.bytes["log.jsonl"] == (tmp_path / "log.jsonl").stat().st_size

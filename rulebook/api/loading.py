@@ -16,7 +16,7 @@ from rulebook.report.judged import Audit, Judged
 from rulebook.report.rewards import totals
 from rulebook.report.text import render_report
 from rulebook.services.ports import machine_ports
-from rulebook.session.checking import check_session, judge, load_program
+from rulebook.session.checking import check_of, judge, load_program
 from rulebook.spec.params import param_values
 
 
@@ -99,15 +99,15 @@ class Rules:
             evidence.params = param_values(self._program.spec.params, {**evidence.params, **(params or {})})
             audit = Audit("given", True, evidence.session.total_events)
             return Report(judge(self._program, evidence, audit, self._ports, skip_tests=skip_tests))
-        judged = check_session(
+        check = check_of(
             self.path,
-            os.fspath(evidence),
+            self._ports,
+            program=self._program,
             project=None if project is None else os.fspath(project),
             skip_tests=skip_tests,
             params=params,
-            ports=self._ports,
         )
-        return Report(judged)
+        return Report(check.one(os.fspath(evidence)))
 
 
 def _check_given(evidence: object, params: object) -> None:

@@ -11,23 +11,22 @@ from rulebook.report.rewards import exit_status
 from rulebook.report.text import headline, render_report
 from rulebook.services.output_files import refuse_over, write_text
 from rulebook.services.ports import machine_ports
-from rulebook.session.checking import check_session
+from rulebook.session.checking import check_of
 
 
 def check(given: Namespace, params: Mapping[str, str]) -> int:
     """Check the session, hand out the report, and give the exit status."""
     if given.output is not None:
         refuse_over(given.output, (given.spec, given.session))
-    judged = check_session(
+    judged = check_of(
         given.spec,
-        given.session,
+        machine_ports(),
         project=given.project,
         skip_tests=given.skip_tests,
         params=params,
         allow_unchained=given.allow_unchained,
         session_format=given.session_format,
-        ports=machine_ports(),
-    )
+    ).one(given.session)
     warnings = sum(found.severity == "warning" for found in lint_file(given.spec).diagnostics)
     if warnings:
         count = "1 warning" if warnings == 1 else f"{warnings} warnings"

@@ -1,9 +1,10 @@
 """Checking one recorded session against one spec: read, verify, look at the repository, evaluate, report."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rulebook.diagnostic import has_errors
@@ -20,7 +21,7 @@ from rulebook.report.judged import Audit, Judged, Measured, RepositoryUsed
 from rulebook.services.store import store_folder
 from rulebook.session.floor import floor_of
 from rulebook.session.implied import BaseCommit, began_at, session_ended
-from rulebook.session.opening import Opened, open_session
+from rulebook.session.opening import Opened, open_session, open_sessions
 from rulebook.session.resulting import resulting_repository
 from rulebook.session.testing import left_out, test_runs, tests_of
 from rulebook.spec.params import param_values
@@ -36,42 +37,97 @@ def load_program(path: str, ports: Ports) -> Program:
     return loaded.content
 
 
-def check_session(
+class Check(Struct, frozen=True):
+    """One spec, compiled, and how sessions are checked against it; make it with `check_of`.
+
+    `shared`: several sessions are checked, so that the fixture's own tree, which belongs to none of them, is not
+    taken for what one of them left behind.
+    """
+
+    spec_path: str
+    program: Program
+    values: Mapping[str, object]
+    ports: Ports
+    project: str | None = None
+    skip_tests: bool = False
+    allow_unchained: bool = False
+    session_format: str | None = None
+    shared: bool = False
+
+    def one(self, session: str) -> Judged:
+        """The session of that id or path, checked. Raises UsageError; whatever the session is, the result says it."""
+        return self._judged(
+            open_session(
+                session,
+                self.program.wants,
+                self.ports.files,
+                session_format=self.session_format,
+                allow_unchained=self.allow_unchained,
+            )
+        )
+
+    def each(self, session: str) -> Iterator[Judged]:
+        """Every session that a file holds, checked. Raises UsageError."""
+        for opened in open_sessions(
+            session,
+            self.program.wants,
+            self.ports.files,
+            session_format=self.session_format,
+            allow_unchained=self.allow_unchained,
+        ):
+            yield self._judged(opened)
+
+    @property
+    def fixture(self) -> str | None:
+        """The folder that the spec names as its fixture."""
+        named = self.program.spec.head.fixture
+        return None if named is None else os.path.join(folder_of(self.spec_path), named)
+
+    def _judged(self, opened: Opened) -> Judged:
+        program, ports = self.program, self.ports
+        if not opened.audit.accepted:
+            return _unjudged(program, opened)
+        with resulting_repository(
+            self.project,
+            opened.record,
+            self.fixture,
+            program.spec.head.base_commit,
+            store_folder(),
+            ports,
+            shared=self.shared,
+        ) as resulting:
+            tests = tests_of(program)
+            runs = test_runs(tests, resulting.repository, resulting.reason, self.values, ports)
+            runs = left_out(tests) if self.skip_tests else runs
+            evidence = Evidence(opened.record, resulting.repository, resulting.reason, runs, self.values)
+            asked = self.fixture is not None or program.spec.head.base_commit is not None
+            base = resulting.base if asked else None
+            judged = judge(program, evidence, opened.audit, ports, base=base, skip_tests=self.skip_tests)
+            floor = floor_of(program, evidence, resulting.base, ports)
+            return replace(judged, floor=floor, path=opened.path, part=opened.part)
+
+
+def check_of(
     spec_path: str,
-    session: str,
+    ports: Ports,
     *,
+    program: Program | None = None,
     project: str | None = None,
     skip_tests: bool = False,
     params: Mapping[str, object] | None = None,
     allow_unchained: bool = False,
     session_format: str | None = None,
-    ports: Ports,
-) -> Judged:
-    """Check the session that `session` names (an id or a path) against the spec at `spec_path`.
+    shared: bool = False,
+) -> Check:
+    """The spec at `spec_path` (`program`, where it is compiled already), ready to check sessions against.
 
-    Raises RuleFileError and UsageError; whatever the session and the repository are, the result says it.
+    Raises RuleFileError, and UsageError for a project that is not there and parameters that do not fit.
     """
-    program = load_program(spec_path, ports)
+    program = program or load_program(spec_path, ports)
     values = param_values(program.spec.params, params or {})
     if project is not None and not ports.files.stands(project, folder=True):
         raise UsageError(f"There is no folder `{project}` to judge.")
-    opened = open_session(
-        session, program.wants, ports.files, session_format=session_format, allow_unchained=allow_unchained
-    )
-    if not opened.audit.accepted:
-        return _unjudged(program, opened)
-    head, folder = program.spec.head, folder_of(spec_path)
-    fixture = None if head.fixture is None else os.path.join(folder, head.fixture)
-    with resulting_repository(project, opened.record, fixture, head.base_commit, store_folder(), ports) as resulting:
-        tests = tests_of(program)
-        runs = test_runs(tests, resulting.repository, resulting.reason, values, ports)
-        runs = left_out(tests) if skip_tests else runs
-        evidence = Evidence(opened.record, resulting.repository, resulting.reason, runs, values)
-        asked = fixture is not None or head.base_commit is not None
-        judged = judge(
-            program, evidence, opened.audit, ports, base=resulting.base if asked else None, skip_tests=skip_tests
-        )
-        return replace(judged, floor=floor_of(program, evidence, resulting.base, ports))
+    return Check(spec_path, program, values, ports, project, skip_tests, allow_unchained, session_format, shared)
 
 
 def judge(
@@ -117,7 +173,7 @@ def _implied(record: Record, base: BaseCommit | None) -> list[Finding]:
 
 def _unjudged(program: Program, opened: Opened) -> Judged:
     """The report of a session whose log cannot be verified: it says so, and nothing else."""
-    return _framed(program, Evidence(opened.record), opened.audit)
+    return replace(_framed(program, Evidence(opened.record), opened.audit), path=opened.path, part=opened.part)
 
 
 def _framed(program: Program, evidence: Evidence, audit: Audit) -> Judged:

@@ -1,13 +1,15 @@
 """Opening a recorded session, whatever wrote it: our own chained log, or another agent's session file."""
 
 import os
+from collections.abc import Iterator
 
 from msgspec import Struct
 
 from rulebook.errors import UsageError
 from rulebook.evidence.audit_log import LogReading, read_log
-from rulebook.evidence.formats import read_session
+from rulebook.evidence.formats import read_session, read_sessions
 from rulebook.evidence.record import Record, Wants
+from rulebook.evidence.transcript import Transcript
 from rulebook.evidence.transcript_record import record_of
 from rulebook.ports import Files
 from rulebook.report.judged import Audit
@@ -22,10 +24,12 @@ _HEAD_BYTES = 4096
 
 
 class Opened(Struct, frozen=True):
-    """A session that was read: its facts, and what verifying it said."""
+    """A session that was read: its facts, what verifying it said, and its file (`part`: which of the file's)."""
 
     record: Record
     audit: Audit
+    path: str
+    part: str | None = None
 
 
 def open_session(
@@ -38,11 +42,20 @@ def open_session(
     path, part = located(word)
     if session_format == OWN_FORMAT or (session_format is None and is_own_log(path, files)):
         asked = None if path == word else word
-        return _own(read_log(path, files, wants, session_id=asked), allow_unchained)
-    transcript = read_session(path, files, session_format, part=part, wants=wants)
-    record = record_of(transcript, wants)
-    audit = Audit("imported", True, record.total_events, sha256=transcript.source.sha256)
-    return Opened(record, audit if record.total_events else _empty(audit))
+        return _own(path, read_log(path, files, wants, session_id=asked), allow_unchained)
+    return _foreign(read_session(path, files, session_format, part=part, wants=wants), wants)
+
+
+def open_sessions(
+    word: str, wants: Wants, files: Files, *, session_format: str | None = None, allow_unchained: bool = False
+) -> Iterator[Opened]:
+    """Every session that `word` names: one, or all that its file holds. Raises as `open_session` does."""
+    path, part = located(word)
+    if part is not None or session_format == OWN_FORMAT or (session_format is None and is_own_log(path, files)):
+        yield open_session(word, wants, files, session_format=session_format, allow_unchained=allow_unchained)
+        return
+    for transcript in read_sessions(path, files, session_format, wants=wants):
+        yield _foreign(transcript, wants)
 
 
 def located(word: str) -> tuple[str, str | None]:
@@ -65,7 +78,14 @@ def is_own_log(path: str, files: Files) -> bool:
     return b'"chock_log"' in lines[0] or any(b'"prev":"' in line and b'"event":{' in line for line in lines[:2])
 
 
-def _own(reading: LogReading, allow_unchained: bool) -> Opened:
+def _foreign(transcript: Transcript, wants: Wants) -> Opened:
+    record = record_of(transcript, wants)
+    source = transcript.source
+    audit = Audit("imported", True, record.total_events, sha256=source.sha256)
+    return Opened(record, audit if record.total_events else _empty(audit), source.path, source.part)
+
+
+def _own(path: str, reading: LogReading, allow_unchained: bool) -> Opened:
     accepted = reading.verdict in ACCEPTED or (allow_unchained and reading.verdict in WITHOUT_CHAIN)
     audit = Audit(
         reading.verdict, accepted, reading.events, reading.sha256 or None, reading.head or None, reading.reason
@@ -76,7 +96,7 @@ def _own(reading: LogReading, allow_unchained: bool) -> Opened:
         other, offset = reading.record.stranger
         reason = f"the line at byte {offset} is of another session, {other}"
         audit = Audit(audit.verdict, False, audit.events, audit.sha256, audit.head, reason)
-    return Opened(reading.record, audit)
+    return Opened(reading.record, audit, path)
 
 
 def _empty(audit: Audit) -> Audit:

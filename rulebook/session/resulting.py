@@ -30,12 +30,15 @@ def resulting_repository(
     base_commit: str | None,
     store: str,
     ports: Ports,
+    *,
+    shared: bool = False,
 ) -> Iterator[Resulting]:
     """The resulting repository of a session, for as long as this lasts.
 
     In this order: `project`; the session's workspace, when it lies in the folder `store` and is still there;
     a checkout of `refs/chock/<session>` in the fixture; the fixture. `base_commit` is the spec's, None where it
-    says none. A fixture that cannot be read is a reason, never passed over.
+    says none. A fixture that cannot be read is a reason, never passed over. With `shared` the fixture's own tree is no
+    session's.
     """
     # the fixture is ours; a name that is only in the project is one that the student could move
     base = base_of(record, base_commit, fixture or project, ports, own=fixture is None)
@@ -43,7 +46,7 @@ def resulting_repository(
         base = base_of(record, base_commit, project, ports, own=True)
     with ports.workspaces.fresh() as folder:
         try:
-            place = _place(project, record, fixture, store, folder, ports)
+            place = _place(project, record, fixture, store, folder, ports, shared)
         except GitError as error:
             place = str(error)
         if isinstance(place, str):
@@ -72,7 +75,7 @@ def base_of(
 
 
 def _place(
-    project: str | None, record: Record, fixture: str | None, store: str, folder: str, ports: Ports
+    project: str | None, record: Record, fixture: str | None, store: str, folder: str, ports: Ports, shared: bool
 ) -> tuple[str, Origin] | str:
     if project is not None:
         return _folder(project, "project", ports)
@@ -82,6 +85,8 @@ def _place(
     if fixture is None:
         return "no repository was given: write `fixture:` or pass `--project`"
     commit = _parked(record.session_id, fixture, ports)
+    if commit is None and shared:
+        return "several sessions share the fixture, and nothing says what this one left behind"
     if commit is None:
         return _folder(fixture, "fixture", ports)
     ports.git.checkout(fixture, commit, folder)

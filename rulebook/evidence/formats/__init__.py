@@ -3,7 +3,7 @@
 What they share stands in `session_files`; no format imports anything from here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -56,13 +56,18 @@ def read_session(
     return chosen.read(SessionFile(path, files, sample, _part(chosen, SessionFile(path, files, sample), part), wants))
 
 
-def session_parts(path: str, files: Files, format_name: str | None = None) -> Sequence[str | None]:
-    """The names of the sessions in a file, in its order; [None] for a file that is one session.
-
-    Raises as `read_session` does.
-    """
+def read_sessions(
+    path: str, files: Files, format_name: str | None = None, *, wants: Wants = EVERYTHING
+) -> Iterator[Transcript]:
+    """Every session of a foreign file, one after the other in its order. Raises as `read_session` does."""
     chosen, sample = _looked_at(path, files, format_name)
-    return [None] if chosen.parts is None else chosen.parts(SessionFile(path, files, sample))
+    file = SessionFile(path, files, sample, wants=wants)
+    names = [None] if chosen.parts is None else chosen.parts(file)
+    if not names:
+        raise UnknownFormat(f"`{path}` is {chosen.title} that holds no session")
+    for name in names:
+        file.part = name
+        yield chosen.read(file)
 
 
 def _looked_at(path: str, files: Files, format_name: str | None) -> tuple[Format, Sample]:
@@ -74,11 +79,11 @@ def _looked_at(path: str, files: Files, format_name: str | None) -> tuple[Format
 
 def _part(chosen: Format, file: SessionFile, part: str | None) -> str | None:
     """The name of the session to read. Raises UnknownFormat when there is none of that name, or too many to choose."""
-    names = None if chosen.parts is None else chosen.parts(file)
-    if names is None:
+    if chosen.parts is None:
         if part is not None:
             raise UnknownFormat(f"`{file.path}` is one session and has no part `{part}`: leave out `#{part}`")
         return None
+    names = chosen.parts(file)
     if part in names:
         return part
     if part is None and len(names) == 1:

@@ -51,6 +51,7 @@ class SessionFile(Struct):
     part: str | None = None
     wants: Wants = EVERYTHING
     _digest: Any = field(default_factory=hashlib.sha256)
+    _root: list[object] = field(default_factory=list)
 
     @property
     def sha256(self) -> str:
@@ -73,14 +74,18 @@ class SessionFile(Struct):
         return data
 
     def json(self, title: str) -> object:
-        """The one JSON value of the file. Raises OSError, and UnknownFormat when it is not JSON.
+        """The one JSON value of the file, read once for all its sessions; `title` says what it should be.
 
-        `title` says what it should be.
+        Raises OSError, and UnknownFormat when it is not JSON.
         """
-        try:
-            return decoded(self.whole())
-        except ValueError as error:
-            raise UnknownFormat(f"`{self.path}` cannot be read as {title}: it is not valid JSON ({error})") from error
+        if not self._root:
+            try:
+                self._root.append(decoded(self.whole()))
+            except ValueError as error:
+                raise UnknownFormat(
+                    f"`{self.path}` cannot be read as {title}: it is not valid JSON ({error})"
+                ) from error
+        return self._root[0]
 
     def transcript(self, format_name: str, *, lines: bool = False) -> Transcript:
         """An empty transcript that names this file.
