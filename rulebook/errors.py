@@ -3,6 +3,7 @@
     RulebookError
     ├── UsageError            the command line, or what a Python caller passed, is not valid
     │   └── UnknownFormat     a session file that no reader knows, or that more than one could read
+    │       └── SeveralSessions   a file of several sessions, and nothing says which of them is meant
     ├── RuleFileError         a rule file is not valid; carries every diagnostic
     ├── AuditGapError         a log or a capture cannot be verified
     └── EvidenceError         raised while evidence is read
@@ -28,6 +29,10 @@ class UsageError(RulebookError):
 
 class UnknownFormat(UsageError):
     """A session file that is of no known format, of more than one, or broken; the message says what was seen."""
+
+
+class SeveralSessions(UnknownFormat):
+    """A file that holds several sessions where one was asked for; the message names them."""
 
 
 class RuleFileError(RulebookError):

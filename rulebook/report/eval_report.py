@@ -115,6 +115,11 @@ def canonical(data: object) -> str:
     return json.dumps(plain(data), sort_keys=True, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
+def compact(data: object) -> str:
+    """JSON on one line, with sorted keys and a final newline. Raises ValueError for a number that is not finite."""
+    return json.dumps(plain(data), sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+
+
 def plain(value: object, depth: int = 0) -> object:
     """Any value of the evidence as JSON can hold it.
 

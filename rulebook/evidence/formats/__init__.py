@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from rulebook.errors import UnknownFormat, UsageError
+from rulebook.errors import SeveralSessions, UnknownFormat, UsageError
 from rulebook.evidence.record import EVERYTHING, Wants
 from rulebook.evidence.session_files.known import lookalike
 from rulebook.evidence.session_files.sample import SAMPLE_BYTES, Sample, sample_of
@@ -92,7 +92,7 @@ def _part(chosen: Format, file: SessionFile, part: str | None) -> str | None:
         raise UnknownFormat(f"`{file.path}` is {chosen.title} that holds no session")
     shown = listed(f"#{name}" for name in names[:_NAMED_AT_MOST]) + (" and more" if names[_NAMED_AT_MOST:] else "")
     if part is None:
-        raise UnknownFormat(f"`{file.path}` holds {len(names)} sessions. Say which, as `{file.path}#NAME`: {shown}")
+        raise SeveralSessions(f"`{file.path}` holds {len(names)} sessions. Say which, as `{file.path}#NAME`: {shown}")
     raise UnknownFormat(f"`{file.path}` holds no session `{part}`.{guess(part, names)} It has {shown}")
 
 

@@ -1,0 +1,100 @@
+"""Checking many sessions against one spec: spread over processes, in bounded memory, one failure never the others'."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from rulebook.errors import UsageError
+from rulebook.report.batch import FAULT, Line, line_of
+from rulebook.report.eval_report import canonical, eval_report
+from rulebook.report.judged import Judged
+from rulebook.report.rewards import REFUSED
+from rulebook.services.output_files import refuse_over, write_text
+from rulebook.services.parallel import cores, in_order
+from rulebook.session.checking import Check
+
+_WORTH_A_POOL_BYTES = 96 * 1024 * 1024
+
+
+class _UnwrittenError(Exception):
+    """A report could not be written."""
+
+
+def check_many(check: Check, sessions: Sequence[str], *, output: str | None, workers: int | None) -> Iterator[Line]:
+    """A line for each session, in the order of `sessions`; a file that holds several gives one for each.
+
+    `output` is the folder into which each one's report is written, None: nowhere. `workers` None: as many processes as
+    there are processors where the sessions are large or commands are run, else one. Whatever becomes of one session
+    is told by its line, and the others go on.
+    """
+    root = _common_folder(sessions)
+    if workers is None:
+        workers = _worthwhile(check, sessions)
+    work = partial(_lines, check, root, output)
+    for lines in in_order(work, sessions, min(workers, len(sessions)), partial(_lost, root)):
+        yield from lines
+
+
+def _lines(check: Check, root: str, output: str | None, session: str) -> list[Line]:
+    """The lines of one file. Raises nothing."""
+    name = _name(session, root)
+    lines: list[Line] = []
+    try:
+        for judged in check.each(session):
+            label = name if judged.part is None or session.endswith(f"#{judged.part}") else f"{name}#{judged.part}"
+            report = None if output is None else _write(check, judged, os.path.join(output, name), session, len(lines))
+            lines.append(line_of(label, judged, report))
+    except UsageError as error:
+        lines.append(Line(name, "not read", REFUSED, reason=str(error).removeprefix(f"`{session}` ")))
+    except _UnwrittenError as error:
+        lines.append(Line(name, "fault", FAULT, reason=str(error)))
+    except Exception as error:
+        alone = f"a fault of Rulebook's ({type(error).__name__}): check it alone for a report of the fault"
+        lines.append(Line(name, "fault", FAULT, reason=alone))
+    return lines
+
+
+def _lost(root: str, session: str) -> list[Line]:
+    reason = "the process that checked it was ended from outside, twice: is there enough memory?"
+    return [Line(_name(session, root), "fault", FAULT, reason=reason)]
+
+
+def _write(check: Check, judged: Judged, stem: str, session: str, nth: int) -> str:
+    """Write a session's report beside the others, under its own name."""
+    part = "" if judged.part is None else f"#{nth + 1}-{re.sub('[^A-Za-z0-9._-]', '_', judged.part)[:60]}"
+    path = f"{stem}{part}.report.json"
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        refuse_over(path, (check.spec_path, session))
+        write_text(path, canonical(eval_report(judged)), force=True)
+    except UsageError as error:
+        raise _UnwrittenError(str(error)) from error
+    except OSError as error:
+        raise _UnwrittenError(f"I can't write `{path}`: {(error.strerror or 'the machine refuses').lower()}") from error
+    return path
+
+
+def _name(session: str, root: str) -> str:
+    """What a session is called among the others: its path below the folder that all have in common, or its id."""
+    path = session if os.path.lexists(session) else session.rpartition("#")[0]
+    return os.path.relpath(session, root) if path and os.path.lexists(path) else session
+
+
+def _common_folder(sessions: Sequence[str]) -> str:
+    """The folder below which all of them lie; those named by an id lie in none."""
+    paths = [session if os.path.lexists(session) else session.rpartition("#")[0] for session in sessions]
+    folders = [os.path.dirname(os.path.abspath(path)) for path in paths if path and os.path.lexists(path)]
+    return os.path.commonpath(folders) if folders else os.curdir
+
+
+def _worthwhile(check: Check, sessions: Sequence[str]) -> int:
+    """Starting processes costs a tenth of a second: only long work is spread."""
+    if check.program.spec.tests and not check.skip_tests:
+        return cores()
+    size = 0
+    for session in sessions:
+        size += os.path.getsize(session) if os.path.exists(session) else 0
+        if size >= _WORTH_A_POOL_BYTES:
+            return cores()
+    return 1
