@@ -22,7 +22,7 @@ from rulebook.outcome import Seen
 
 _SPENT_UNSEEN = frozenset(("usage_partial", "subagent_missing"))
 
-_CALLS_ELSEWHERE = frozenset(("unread_exchange", "split_conversation"))
+_CALLS_ELSEWHERE = frozenset(("unread_exchange", "split_conversation", "lost_record"))
 
 Status = Literal["ok", "error", "refused", "unfinished"]
 
@@ -84,6 +84,8 @@ def carried(transcript: Transcript) -> frozenset[Fact]:
         facts -= {"messages", "tool_calls", "results", "end", "usage", "events"}
     if "lost_call" in codes:
         facts -= {"tool_calls", "results"}
+    if "lost_message" in codes:
+        facts.discard("messages")
     return frozenset(facts)
 
 

@@ -26,9 +26,6 @@ _KNOWN: tuple[tuple[str, Callable[[Sample], bool]], ...] = (
         "it looks like an audit log of ours, which is read as it is and not imported",
         lambda s: "chock_log" in _first(s),
     ),
-    ("it looks like a Codex rollout", lambda s: {"type", "payload"} <= _first(s)),
-    ("it looks like the output of `codex exec --json`", lambda s: {"type", "thread_id"} <= _first(s)),
-    ("it looks like a Gemini CLI session", lambda s: {"sessionId", "projectHash"} <= _first(s)),
     (
         "it looks like a Harbor (ATIF) trajectory",
         lambda s: str(s.keys.get("schema_version", "")).startswith("ATIF"),
