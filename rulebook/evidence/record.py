@@ -50,6 +50,21 @@ class Wants(Struct, frozen=True):
     events: frozenset[str] = frozenset()
     all_events: bool = False
 
+    @property
+    def payloads(self) -> bool:
+        """Whether what events hold is asked for, which is all that was said and done."""
+        return self.all_events or bool(self.events)
+
+    @property
+    def texts(self) -> bool:
+        """Whether the text of messages is asked for."""
+        return self.messages or self.payloads
+
+    @property
+    def contents(self) -> bool:
+        """Whether the arguments and the results of calls are asked for."""
+        return self.tool_calls or self.payloads
+
     def __or__(self, other: "Wants") -> "Wants":
         return Wants(
             self.messages or other.messages,

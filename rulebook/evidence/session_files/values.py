@@ -29,7 +29,7 @@ def parsed(text: str) -> object:
     except RecursionError:
         raise ValueError("nested too deeply") from None
     if text.count("[") + text.count("{") > _DEPTH_LIMIT:
-        _refuse_deep(value)
+        refuse_deep(value)
     return _mended(value) if "\\ud" in text or "\\uD" in text else value
 
 
@@ -103,7 +103,8 @@ def _finite(digits: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _refuse_deep(value: object) -> None:
+def refuse_deep(value: object) -> None:
+    """Raise ValueError for what is nested deeper than anything here follows."""
     level = [value]
     for _ in range(_DEPTH_LIMIT):
         level = [part for whole in level for part in _parts(whole) if isinstance(part, dict | list)]

@@ -1,0 +1,88 @@
+"""karotte transcripts: one JSON object with a run's events. Source: karotte 3.0.100."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from rulebook.errors import UnknownFormat
+from rulebook.evidence.formats.karotte_events import AnyEvent, PreHookCompleted, Run, Scored
+from rulebook.evidence.formats.karotte_run import EVENT_TYPES, Reading
+from rulebook.evidence.session_files.pairing import finish
+from rulebook.evidence.session_files.sample import Sample
+from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
+from rulebook.evidence.session_files.values import decoded, mapping, refuse_deep, word
+from rulebook.evidence.transcript import Transcript
+
+
+def _fits(sample: Sample) -> Fit:
+    if "run_id" not in sample.keys or not isinstance(events := sample.keys.get("events"), list):
+        return 0
+    types = [mapping(event).get("type") for event in events]
+    return 2 if any(kind in EVENT_TYPES for kind in types) else 1 if not events else 0
+
+
+def _read(file: SessionFile) -> Transcript:
+    run_id, events = _events(file)
+    reading = Reading(file.transcript("karotte"), file.wants)
+    transcript = reading.transcript
+    transcript.session_id = run_id
+    transcript.source.producer = "karotte"
+    for where, event in enumerate(events):
+        reading.take(where, event)
+    transcript.source.sha256 = file.sha256
+    finish(transcript)
+    reading.close()
+    return transcript
+
+
+def _events(file: SessionFile) -> tuple[str | None, Sequence[object]]:
+    """The run's id and its events: typed where they are well-formed, plain values where they are odd."""
+    data = file.whole()
+    try:
+        run = _RUN.decode(data)
+        if not data.isascii():
+            data.decode("utf-8")  # what is passed over in decoding is not looked at
+        for event in run.events:
+            if isinstance(event, PreHookCompleted):
+                refuse_deep(event.metadata)
+            elif isinstance(event, Scored):
+                refuse_deep(event.scoring.metadata)
+        return run.run_id, run.events
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return _odd(file, data)
+
+
+def _odd(file: SessionFile, data: bytes) -> tuple[str | None, Sequence[object]]:
+    try:
+        root = mapping(decoded(data))
+    except ValueError as error:
+        raise _refused(file, f"it is not valid JSON ({error})") from error
+    events = root.get("events")
+    if not isinstance(events, list):
+        raise _refused(file, "it has no list of `events`")
+    return word(root.get("run_id")), [_typed(event) for event in events]
+
+
+def _typed(event: object) -> object:
+    try:
+        typed: object = msgspec.convert(event, AnyEvent)
+    except (msgspec.ValidationError, RecursionError):
+        return event
+    return typed
+
+
+def _refused(file: SessionFile, why: str) -> UnknownFormat:
+    return UnknownFormat(f"`{file.path}` cannot be read as {FORMAT.title}: {why}")
+
+
+_RUN = msgspec.json.Decoder(Run)
+
+FORMAT = Format(
+    name="karotte",
+    title="a karotte transcript",
+    expects="an object with a `run_id` and `events`, each of a `type` such as `message_added`",
+    kinds=frozenset(("object",)),
+    carries=frozenset(("messages", "tool_calls", "results", "end", "usage", "time", "events")),
+    fits=_fits,
+    read=_read,
+)
