@@ -61,6 +61,7 @@ _BROKEN: dict[str, EndReason] = {
     "KeyboardInterrupt": "canceled_by_user",
 }
 _STOPPED: dict[str | None, EndReason] = {"content_filter": "refused_by_model", "length": "truncated_output"}
+_CALL_PARTS = frozenset(("tool_use", "server_tool_use", "tool_call", "function_call", "functionCall"))
 _OF_CALLS = ("message", "tool_call", "tool_call_id", "tool_calls", "result")
 
 
@@ -126,6 +127,8 @@ class Reading(Struct):
         said = event.message
         role = _ROLES[type(said)]
         self._went_on()
+        if (said.tool_calls and role != "assistant") or _holds_call(said.content):
+            warn(self.transcript, "lost_call", where, f"a message of role `{role}` holds a call where none belongs")
         if role == "tool":
             self._answer(where, event, said)
             return
@@ -223,6 +226,8 @@ class Reading(Struct):
         known, hides = kind in EVENT_TYPES, any(key in record for key in _OF_CALLS)
         if kind == "token_usage":
             warn(self.transcript, "usage_partial", where, "a `token_usage` event that cannot be read")
+        elif record and record.keys() <= {"timestamp", "metadata"}:  # what karotte's own loader makes of some events
+            self._note(where, "metadata", {"metadata": record.get("metadata")}, record.get("timestamp"))
         elif not isinstance(kind, str) or kind in _TELLING or (hides and not known):
             self._went_on()
             what = f"a `{kind[:80]}` event" if isinstance(kind, str) else "an event without a type"
@@ -250,6 +255,10 @@ def _text(content: str | list[Part] | None) -> str:
     if isinstance(content, str):
         return content
     return joined([part.text for part in content if part.text is not None]) if content else ""
+
+
+def _holds_call(content: str | list[Part] | None) -> bool:
+    return isinstance(content, list) and any(part.type in _CALL_PARTS for part in content)
 
 
 def _thoughts(said: Said) -> str | None:
