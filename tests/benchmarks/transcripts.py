@@ -2,6 +2,7 @@
 
     python tests/benchmarks/transcripts.py [--pairs 5] [--karotte PYTHON]
 
+PYTHON is that of an environment with karotte 3.0.100: see karotte_judges.py beside this file.
 Yardsticks: karotte 3.0.100 itself (its loader and six judges joined with `&`), in an environment of its own; and
 `json.loads` of every file with six passes over it. Every run is a process of its own and prints how many transcripts
 pass; runs that do not agree are void.
@@ -11,11 +12,13 @@ import argparse
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import cycle
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -37,44 +40,128 @@ for name in sorted(os.listdir(folder)):
     with open(os.path.join(folder, name), "rb") as file:
         runs.append(json.loads(file.read()))
 
-def messages(run):
+def added(run):
     return [event["message"] for event in run["events"] if event["type"] == "message_added"]
 
-def said(message):
-    content = message.get("content")
-    if isinstance(content, list):
-        return "\\n\\n".join(part["text"] for part in content if part.get("type") == "text")
-    return content or ""
+def calls(messages):
+    return [call["function"]["name"] for m in messages if m["tool_calls"] for call in m["tool_calls"]]
 
-def calls(run):
-    return [call["function"]["name"] for m in messages(run) for call in m.get("tool_calls") or ()]
+def replies(messages):
+    return [m["content"] for m in messages if m["role"] == "assistant"]
 
-def no_browser(run):
-    return "browser" not in calls(run)
+def no_browser(run, messages):
+    return "browser" not in calls(messages)
 
-def in_order(run):
-    wanted = iter(calls(run))
+def in_order(run, messages):
+    wanted = iter(calls(messages))
     return all(name in wanted for name in ("read_file", "write_file", "run_tests"))
 
-def final_says(run):
-    return "{PHRASE}" in [said(m) for m in messages(run) if m["role"] == "assistant" and said(m)][-1]
+def final_says(run, messages):
+    return "{PHRASE}" in replies(messages)[-1]
 
-def released(run):
-    text = "\\n\\n".join(said(m) for m in messages(run) if m["role"] == "assistant" and said(m))
-    return re.search(r"{PATTERN}", text) is not None
+def released(run, messages):
+    return re.search(r"{PATTERN}", "\\n\\n".join(replies(messages))) is not None
 
-def short(run):
-    return sum(m["role"] == "assistant" for m in messages(run)) <= 100
+def short(run, messages):
+    return len(replies(messages)) <= 100
 
-def cheap(run):
+def cheap(run, messages):
     spent = [event for event in run["events"] if event["type"] == "token_usage"]
-    into, out = (sum(e[side] for e in spent) for side in ("input_tokens", "output_tokens"))
+    into, out = sum(e["input_tokens"] for e in spent), sum(e["output_tokens"] for e in spent)
     return into * {INPUT_PRICE} + out * {OUTPUT_PRICE} <= 1.0
 
+messages = list(map(added, runs))
 rules = (no_browser, in_order, final_says, released, short, cheap)
-passed = [[rule(run) for run in runs] for rule in rules]
+passed = [[rule(*both) for both in zip(runs, messages)] for rule in rules]
 print(sum(map(all, zip(*passed))), "of", len(runs), "pass")
 """
+KAROTTE = Path(__file__).parent / "karotte_judges.py"
+RULES = f"""
+schema: chock.eval
+version: 1
+name: release
+expect:
+  forbidden_tools: [browser]
+  max_turns: 100
+checks:
+  in_order: {{tool_calls: [read_file, write_file, run_tests]}}
+  final_says: {{contains: {{from: final_message, expected: {PHRASE}}}}}
+  released: {{regex: ['{PATTERN}']}}
+  cheap: {{expr: 'usage.input_tokens * {INPUT_PRICE:f} + usage.output_tokens * {OUTPUT_PRICE:f} <= 1.0'}}
+"""
+FURTHER = (
+    "expr: 'turns > {n}'",
+    "contains: {{from: final_message, expected: {phrase}}}",
+    "regex: ['release v(\\d+)\\.(\\d+)\\.(\\d+)|part {n}']",
+    "forbidden_tools: ['browser_{n}']",
+    "max_turns: {m}",
+    "expr: 'usage.input_tokens + {n} < 10000000'",
+)
+
+
+def run(pairs: int, karotte: str | None = None) -> list[Ratio]:
+    """Every ratio of this file; the one against karotte only where `karotte`, a Python that has it, is given."""
+    with tempfile.TemporaryDirectory() as place:
+        few, many = Path(place, "few.yaml"), Path(place, "many.yaml")
+        few.write_text(RULES, encoding="utf-8")
+        many.write_text(RULES + further(54), encoding="utf-8")
+        hundred, thousand = (write_transcripts(Path(place, str(count)), count) for count in (100, 1000))
+        plain = [sys.executable, "-c", PLAIN]
+        found = [
+            agreed("100 transcripts x 6 rules / karotte", few, hundred, [karotte, str(KAROTTE)], 0.14, pairs)
+            for karotte in ([karotte] if karotte else [])
+        ]
+        found.append(agreed("1,000 transcripts x 6 rules / json.loads", few, thousand, plain, 0.45, pairs))
+        name = "1,000 transcripts: 60 rules / 6 rules"
+        found.append(ratio(name, checked(many, thousand), checked(few, thousand), 2, pairs=pairs, exits=(0, 3)))
+        return found
+
+
+def agreed(name: str, rules: Path, folder: Path, theirs: Sequence[str], at_most: float, pairs: int) -> Ratio:
+    """The ratio, once both sides have said that as many transcripts pass. Raises RuntimeError where they do not."""
+    command = [*theirs, str(folder)]
+    said = [_passing(argv) for argv in (checked(rules, folder), command)]
+    if said[0] != said[1]:
+        raise RuntimeError(f"{name} is void: {said[0]} transcripts pass on our side, {said[1]} on theirs")
+    return ratio(name, checked(rules, folder), command, at_most, pairs=pairs, exits=(0, 3))
+
+
+def checked(rules: Path, folder: Path) -> list[str]:
+    """The command that a user types."""
+    return rulebook("eval", "check", str(rules), "--session", str(folder))
+
+
+def further(count: int) -> str:
+    """More rules, of the kinds that look at texts, calls and counts."""
+    kinds = [kind.format(n=n, m=200 + n, phrase=PHRASE) for n, kind in zip(range(count), cycle(FURTHER), strict=False)]
+    return "".join(f"  further_{n}: {{{kind}}}\n" for n, kind in enumerate(kinds))
+
+
+def _passing(argv: Sequence[str]) -> str:
+    said = subprocess.run(argv, capture_output=True, text=True, check=False).stdout
+    found = re.search(r"(\d+) of \d+ pass|(\d+) passed", said)
+    return "no" if found is None else found[1] or found[2]
+
+
+def main() -> int:
+    """Measure and print."""
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--pairs", type=int, default=5, help="how many pairs are measured")
+    asked.add_argument("--karotte", metavar="PYTHON", default=karotte_python(), help="a Python that has karotte")
+    given = asked.parse_args()
+    print(f"load before: {os.getloadavg()[0]:.2f}")
+    found = run(given.pairs, given.karotte)
+    for each in found:
+        print(each.line())
+    return 0 if all(each.median <= each.at_most for each in found) else 1
+
+
+def karotte_python() -> str | None:
+    """The Python that `KAROTTE_PYTHON` names. Says so where there is none: that ratio is then not measured."""
+    named = os.environ.get("KAROTTE_PYTHON")
+    if named is None:
+        print("NOT MEASURED: transcripts against karotte. KAROTTE_PYTHON must name a Python 3.12 that has karotte 3.0.100")
+    return named
 
 
 def write_transcripts(folder: Path, count: int) -> Path:
@@ -149,3 +236,7 @@ def usage(chance: random.Random, times: int) -> Event:
 
 def _stamp(moment: datetime) -> str:
     return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -56,13 +56,12 @@ def test_typed_at_once_or_event_by_event_it_is_the_same(name: str, tmp_path: Pat
     data = (FOLDER / name).read_bytes()
     slow = tmp_path / name
     slow.write_bytes(b"\xef\xbb\xbf" + data)  # a byte order mark sends it the other way
-    try:
-        fast, other = read(FOLDER / name, "karotte"), read(slow, "karotte")
-    except UnknownFormat as refusal:
-        with pytest.raises(UnknownFormat):
-            read(slow, "karotte")
-        assert "karotte transcript" in str(refusal)
+    if name == "no_events.json":
+        for path in (FOLDER / name, slow):
+            with pytest.raises(UnknownFormat, match="no list of `events`"):
+                read(path, "karotte")
         return
+    fast, other = read(FOLDER / name, "karotte"), read(slow, "karotte")
     told = [transcript_json(each) for each in (fast, other)]
     for each in told:
         del each["source"]
