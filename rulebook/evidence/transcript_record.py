@@ -86,6 +86,8 @@ def carried(transcript: Transcript) -> frozenset[Fact]:
         facts -= {"tool_calls", "results"}
     if "lost_message" in codes:
         facts.discard("messages")
+    if "content_not_captured" in codes:
+        facts -= {"messages", "tool_calls", "results"}
     return frozenset(facts)
 
 

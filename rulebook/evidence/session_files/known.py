@@ -40,7 +40,14 @@ _KNOWN: tuple[tuple[str, Callable[[Sample], bool]], ...] = (
         lambda s: bool({"action", "observation"} & _first(s)) and "source" in _first(s),
     ),
     ("it looks like OpenHands evaluation output", lambda s: {"history", "git_patch"} <= _first(s)),
-    ("it looks like OpenTelemetry spans", lambda s: bool({"spanContext", "resourceSpans"} & _first(s))),
+    (
+        "it is a JSON Schema, which says what messages look like and holds none",
+        lambda s: "$defs" in _first(s) or str(s.keys.get("$schema", "")).startswith("http"),
+    ),
+    (
+        "it looks like OpenTelemetry logs or metrics, and only spans hold a session",
+        lambda s: bool({"resourceLogs", "resourceMetrics"} & _first(s)),
+    ),
     ("it looks like recorded model replies", lambda s: {"method", "response"} <= _first(s)),
     ("its messages look like Anthropic's", lambda s: bool({"tool_use", "tool_result"} & _content_types(s))),
 )
