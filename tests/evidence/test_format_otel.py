@@ -1,5 +1,6 @@
 """OpenTelemetry spans: the real file, parts, dialects, and what must never read as more than it is."""
 
+import hashlib
 import json
 import math
 from collections import Counter
@@ -7,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sessions_read import OWN, check_invariants, read, real_sessions, roles_of
+from sessions_read import OWN, check_invariants, every, read, real_sessions, roles_of
 
 from rulebook.errors import UnknownFormat
-from rulebook.evidence.formats import detect, session_parts
+from rulebook.evidence.formats import detect
 from rulebook.evidence.transcript import Transcript
 from rulebook.evidence.transcript_record import record_of
-from rulebook.services.files import MachineFiles
 
 FOLDER = OWN / "otel"
 USER = {"role": "user", "content": "Tidy up."}
@@ -21,7 +21,7 @@ SCHEMAS = ("gen-ai-input-messages.json", "gen-ai-output-messages.json")
 
 
 def parts(path: Path) -> list[str | None]:
-    return list(session_parts(str(path), MachineFiles()))
+    return [transcript.source.part for transcript in every(path)]
 
 
 def span(own: str, at: int, *, parent: str | None = None, trace: str = "t", name: str = "chat", **more: Any) -> Any:
@@ -76,6 +76,7 @@ def test_the_real_spans_are_four_sessions_and_their_outer_calls_are_not_counted_
     path = real_sessions() / "otel/vercel_v6_all_spans.json"
     names = parts(path)
     read_ = [read(path, part=name) for name in names]
+    assert read_ == every(path)
     assert [transcript.session_id for transcript in read_] == names
     assert [roles_of(t.messages) for t in read_] == ["0/1/1/0", "1/2/2/0", "0/1/1/0", "0/1/1/0"]
     assert [(t.usage.input, t.usage.output) for t in read_ if t.usage] == [(14, 20), (50, 9), (63, 156), (15, 112)]
@@ -97,6 +98,13 @@ def test_what_was_not_captured_is_not_told() -> None:
     assert not record.carries & {"messages", "tool_calls", "results"}
     assert record.carries >= {"end", "usage", "time"}
     assert (record.turns, record.calls[0].arguments, record.calls[0].duration_s) == (2, None, 0.7)
+
+
+def test_ids_and_refusals_as_the_printers_write_them() -> None:
+    assert read(FOLDER / "events.jsonl").session_id == "2cf7651916cd43dd8448eb211c80319c"
+    denied = read(FOLDER / "vercel.json").messages[4].tool_result
+    assert denied is not None
+    assert (denied.ran, denied.is_error, denied.text) == (False, True, "not today")
 
 
 def test_a_sub_agent_is_a_thread_of_the_tool_that_ran_it() -> None:
@@ -136,6 +144,10 @@ def test_conversations_and_traces_are_parts(tmp_path: Path) -> None:
     assert parts(path) == ["talk_1", "b"]
     assert [m.text for m in read(path, part="talk_1").messages] == ["Tidy up.", "One.", "Tidy up.", "Two."]
     assert codes(read(path, part="b")) == {"stray_spans"}
+    lines = tmp_path / "spans.jsonl"
+    lines.write_text("".join(json.dumps(one) + "\n" for one in spans), encoding="utf-8")
+    digest = hashlib.sha256(lines.read_bytes()).hexdigest()
+    assert [t.source.sha256 for t in every(lines)] == [digest, digest]
 
 
 def test_a_span_takes_the_conversation_of_the_one_above_it(tmp_path: Path) -> None:
@@ -166,7 +178,8 @@ def test_a_model_call_told_by_two_libraries_counts_once(tmp_path: Path) -> None:
     assert (around.usage.total, around.usage.requests) == (5, 1)
     do = {"ai.operationId": "ai.generateText.doGenerate", "ai.response.text": "Done.", "ai.response.finishReason": "stop"}
     tokens = {"ai.usage.inputTokens": 3, "ai.usage.outputTokens": 2, "ai.prompt.messages": [USER]}
-    whole = of(tmp_path, span("o", 0, attributes={**do, **tokens}), span("i", 0, parent="o", attributes=inner))
+    silent = span("i", 0, parent="o", attributes=chat(None, None))
+    whole = of(tmp_path, span("o", 0, attributes={**do, **tokens}), silent)
     assert whole.usage == around.usage
     assert not codes(whole) | codes(around)
 

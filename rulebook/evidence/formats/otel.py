@@ -30,16 +30,15 @@ def _fits(sample: Sample) -> Fit:
 
 
 def _parts(file: SessionFile) -> Sequence[str]:
-    spans = read_spans(file, FORMAT.title)
-    names = list(_sessions(spans))
+    spans, sessions = file.once(_grouped)
+    names = list(sessions)
     if not names:
         raise UnknownFormat(f"`{file.path}` holds {len(spans.found)} spans, and none of them is a model call")
     return names
 
 
 def _read(file: SessionFile) -> Transcript:
-    spans = read_spans(file, FORMAT.title)
-    sessions = _sessions(spans)
+    spans, sessions = file.once(_grouped)
     own = sessions[file.part or next(iter(sessions))]
     transcript = file.transcript("otel", lines=spans.by_line)
     transcript.source.sha256 = file.sha256
@@ -52,6 +51,11 @@ def _read(file: SessionFile) -> Transcript:
     if strays:
         warn(transcript, "stray_spans", None, f"{strays} spans belong to no session of the file")
     return transcript
+
+
+def _grouped(file: SessionFile) -> tuple[Spans, dict[str, list[Span]]]:
+    spans = read_spans(file, FORMAT.title)
+    return spans, _sessions(spans)
 
 
 def _sessions(spans: Spans) -> dict[str, list[Span]]:

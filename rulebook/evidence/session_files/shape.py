@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from msgspec import Struct, field
 
@@ -13,6 +13,8 @@ from rulebook.evidence.session_files.sample import Kind, Sample
 from rulebook.evidence.session_files.values import decoded
 from rulebook.evidence.transcript import Source, Transcript
 from rulebook.ports import Files
+
+Made = TypeVar("Made")
 
 LIMIT_BYTES = 512 * 1024 * 1024
 
@@ -52,16 +54,18 @@ class SessionFile(Struct):
     wants: Wants = EVERYTHING
     _digest: Any = field(default_factory=hashlib.sha256)
     _root: list[object] = field(default_factory=list)
+    _made: list[Any] = field(default_factory=list)
 
     @property
     def sha256(self) -> str:
-        """The digest, in hex, of everything read so far."""
+        """The digest, in hex, of what the last reading of the file has read so far."""
         digest: str = self._digest.hexdigest()
         return digest
 
     @contextmanager
     def lines(self) -> Iterator[Iterator[tuple[int, bytes]]]:
         """The lines with their numbers from 1, in bounded memory. Raises OSError."""
+        self._digest = hashlib.sha256()
         with self.files.lines(self.path) as lines:
             yield self._numbered(lines)
 
@@ -70,7 +74,7 @@ class SessionFile(Struct):
         data = self.files.read(self.path, LIMIT_BYTES)
         if len(data) > LIMIT_BYTES:
             raise UnknownFormat(f"`{self.path}` is larger than {LIMIT_BYTES // 1024 // 1024} MB")
-        self._digest.update(data)
+        self._digest = hashlib.sha256(data)
         return data
 
     def json(self, title: str) -> object:
@@ -86,6 +90,13 @@ class SessionFile(Struct):
                     f"`{self.path}` cannot be read as {title}: it is not valid JSON ({error})"
                 ) from error
         return self._root[0]
+
+    def once(self, made: Callable[["SessionFile"], Made]) -> Made:
+        """What `made` makes of the file, made once for all of its sessions: nothing may change it."""
+        if not self._made:
+            self._made.append(made(self))
+        value: Made = self._made[0]
+        return value
 
     def transcript(self, format_name: str, *, lines: bool = False) -> Transcript:
         """An empty transcript that names this file.
