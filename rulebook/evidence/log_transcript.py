@@ -195,6 +195,6 @@ def _defaults(kind: type[Struct]) -> dict[str, Any]:
     return {f.name: f.default if f.default_factory is NODEFAULT else f.default_factory() for f in fields(kind)}
 
 
-_SOURCE_FIELDS = ("format_version", "producer", "producer_version", "places")
+_SOURCE_FIELDS = ("format_version", "producer", "producer_version", "places", "part")
 _IN_CONTENT = ("index", "role", "text", "reasoning", "tool_calls", "tool_result", "usage")
 _MESSAGE_FIELDS = tuple(name for name in Message.__struct_fields__ if name not in _IN_CONTENT) + ("usage",)
