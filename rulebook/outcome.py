@@ -35,12 +35,14 @@ class Seen(Struct, frozen=True):
     """One place in the evidence on which an outcome rests.
 
     `offset` is a byte offset into the audit log, `message` and `call` are 0-based positions in the
-    transcript, `path` and `line` (1-based) point into the repository. None: does not apply.
+    transcript, `call_id` is that call's own id, `path` and `line` (1-based) point into the repository. None: does not
+    apply.
     """
 
     offset: int | None = None
     message: int | None = None
     call: int | None = None
+    call_id: str | None = None
     path: str | None = None
     line: int | None = None
     note: str | None = None

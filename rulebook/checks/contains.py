@@ -7,13 +7,16 @@ from pydantic import Field, model_validator
 from rulebook.checks.exact_match import Compared, shortened
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.reading_sources import SourceField
-from rulebook.evidence.reading_text import text_of
+from rulebook.evidence.reading_text import place_in, text_of
 from rulebook.evidence.sources import AssistantText, in_words
 from rulebook.languages.faults import Fault, LanguageError, refused
-from rulebook.outcome import Measurement, Outcome, reaches
+from rulebook.outcome import Measurement, Outcome, Seen, reaches
 from rulebook.ports import Ports
 
 Mode = Literal["all", "any", "fraction"]
+
+
+_SEEN_AT_MOST = 20
 
 
 def contains_score(
@@ -91,7 +94,17 @@ class Contains(Compared, kind="contains"):
         asked = len(matched) + len(missing)
         actual = f"{len(matched)} of {asked} present" if asked > 1 else "present" if matched else "absent"
         reason = f"absent: {', '.join(map(shortened, missing))}" if missing and asked > 1 else ""
-        return Measurement(score, reaches(score, 1.0), reason, shortened(expected), actual, metadata)
+        seen = self._places(text, matched, evidence)
+        return Measurement(score, reaches(score, 1.0), reason, shortened(expected), actual, metadata, seen=seen)
+
+    def _places(self, text: str, matched: list[str], evidence: Evidence) -> tuple[Seen, ...]:
+        """Where the texts that were found stand first; nowhere where folding moved the characters."""
+        folded = text.casefold() if self.case_insensitive else text
+        if len(folded) != len(text):
+            return ()
+        starts = (folded.find(each.casefold() if self.case_insensitive else each) for each in matched[:_SEEN_AT_MOST])
+        places = (place for at in starts if at >= 0 for place in place_in(self.from_, evidence, text, at))
+        return tuple(dict.fromkeys(places))
 
     def is_empty(self, expected: str) -> bool:
         """Whether it asks for nothing: a list of empty texts does."""

@@ -10,7 +10,7 @@ from rulebook.errors import Missing, NotHandedIn
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.document import wants_of_names
 from rulebook.evidence.reading_sources import SourceField
-from rulebook.evidence.reading_text import filled, text_of
+from rulebook.evidence.reading_text import filled, place_in, text_of
 from rulebook.evidence.record import Wants
 from rulebook.evidence.sources import (
     FinalMessage,
@@ -148,7 +148,8 @@ class ExactMatch(Compared, kind="exact_match"):
         text, expected = text_of(self.from_, evidence), self.expected_text(evidence)
         options = MatchOptions(self.strip, self.normalize_whitespace, self.case_insensitive)
         score, metadata = exact_match_score(text, expected, options)
-        return binary(score == 1.0, expected=shortened(expected), actual=shortened(text), metadata=metadata)
+        seen = place_in(self.from_, evidence, text, 0) if text else ()
+        return binary(score == 1.0, expected=shortened(expected), actual=shortened(text), metadata=metadata, seen=seen)
 
 
 def shortened(text: str) -> str:

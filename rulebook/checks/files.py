@@ -73,5 +73,5 @@ class Files(Check, kind="files"):
             expected=shown.sha256,
             actual=actual.get(shown.path, "absent"),
             student_fault=absent,
-            seen=tuple(Seen(path=path) for path in reasons),
+            seen=tuple(Seen(path=path) for path in reasons or (pin.path for pin in self.files)),
         )

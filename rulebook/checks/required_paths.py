@@ -41,5 +41,5 @@ class RequiredPaths(Check, kind="required_paths"):
             reason,
             expected="present",
             actual="absent" if absent else "present",
-            seen=tuple(Seen(path=path) for path in absent),
+            seen=tuple(Seen(path=path) for path in absent or self.paths),
         )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct, field
 
 from rulebook.errors import Missing
-from rulebook.evidence.document import Document
+from rulebook.evidence.document import Document, Ground
 from rulebook.evidence.record import Record
 from rulebook.evidence.repository import Repository
 from rulebook.ports import Completed
@@ -18,7 +18,8 @@ class Evidence(Struct):
     """What one session left behind.
 
     `record` and `tree` are None when there is no session or no repository; `no_tree` then says why. `tests` are
-    run when first asked for. `params` are the file's parameters with the caller's values.
+    run when first asked for. `params` are the file's parameters with the caller's values. `read` holds what has been
+    looked at since it was last cleared.
     """
 
     record: Record | None = None
@@ -27,11 +28,13 @@ class Evidence(Struct):
     tests: TestRuns = field(default_factory=dict)
     params: Mapping[str, object] = field(default_factory=dict)
     steps: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    read: set[Ground] = field(default_factory=set)
     _document: Document | None = None
 
     @property
     def session(self) -> Record:
         """The session's facts. Raises Missing in `harness` when there is no session."""
+        self.read.add("session")
         if self.record is None:
             raise Missing("harness", "no session was given")
         return self.record
@@ -39,6 +42,7 @@ class Evidence(Struct):
     @property
     def repository(self) -> Repository:
         """The resulting repository. Raises Missing in `fixture` when there is none."""
+        self.read.add("repository")
         if self.tree is None:
             raise Missing("fixture", self.no_tree)
         return self.tree
@@ -47,11 +51,12 @@ class Evidence(Struct):
     def document(self) -> Document:
         """The evidence document: what expressions, paths and templates read."""
         if self._document is None:
-            self._document = Document(self.record, self.tree, self.tests, self.params, self.steps)
+            self._document = Document(self.record, self.tree, self.tests, self.params, self.steps, self.read)
         return self._document
 
     def test(self, name: str) -> Completed:
         """How the declared test `name` ended; it is run now if it has not been."""
+        self.read.add("tests")
         if name not in self.tests:
             raise Missing("test", f"no test called `{name}` is declared")
         return self.tests[name]()

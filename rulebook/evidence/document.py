@@ -4,6 +4,7 @@ Its types stand in `scope`; here are its values, as plain data. A field that not
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Literal
 
 from rulebook.errors import Missing, NotHandedIn
 from rulebook.evidence.escapes import unescaped
@@ -15,9 +16,17 @@ from rulebook.languages.types import MissingValue
 from rulebook.outcome import Category
 from rulebook.ports import Completed
 
+Ground = Literal["session", "repository", "tests"]
+"""A part of the evidence on which an outcome can rest."""
+
+_GROUNDS: dict[str, Ground] = {"repository": "repository", "tests": "tests"}
+
 
 class Document:
-    """The roots of the evidence document by name, each worked out when first asked for."""
+    """The roots of the evidence document by name, each worked out when first asked for.
+
+    What it is asked for is noted in `read`.
+    """
 
     def __init__(
         self,
@@ -26,7 +35,9 @@ class Document:
         tests: Mapping[str, Callable[[], Completed]],
         params: Mapping[str, object],
         steps: Mapping[str, Mapping[str, object]],
+        read: set[Ground] | None = None,
     ) -> None:
+        self._read: set[Ground] = set() if read is None else read
         self._record, self._tree, self._tests = record, tree, tests
         self._given: dict[str, object] = {"params": params, "steps": steps}
         self._roots: dict[str, object] = {}
@@ -38,6 +49,8 @@ class Document:
             if name in fields:
                 values = self.lookup(root)
                 return values.get(name, MissingValue(name)) if isinstance(values, Mapping) else MissingValue(name)
+        if name not in self._given:
+            self._read.add(_GROUNDS.get(name, "session"))
         if name not in self._roots:
             try:
                 self._roots[name] = self._root(name)

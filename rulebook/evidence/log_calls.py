@@ -37,7 +37,7 @@ class CallFold:
             raise TypeError
         if tool not in self._counts:
             index = sum(self._counts.values())
-            self._record.first_call[tool] = Seen(offset=at, message=self.caller, call=index)
+            self._record.first_call[tool] = Seen(at, self.caller, index, call_id)
             self._counts[tool] = 0
         self._counts[tool] += 1
         self._open[call_id] = tool

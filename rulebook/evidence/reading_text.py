@@ -84,6 +84,16 @@ def place_in(source: Source, evidence: Evidence, text: str, at: int) -> tuple[Se
             return ()
         case FinalMessage():
             return (Seen(message=[m for m in _replies(evidence.session) if m.text.strip()][-1].index),)
+        case Messages():
+            chosen = _chosen(source, evidence.session)
+            return (Seen(message=chosen[text.count("\n", 0, at)].index),)
+        case ToolText():
+            start = 0
+            for call in _calls(source, evidence.session):
+                start += len(_of_call(source, call)) + len("\n\n")
+                if at < start:
+                    return (call.seen,)
+            return ()
         case RepositoryFile(path):
             return (Seen(path=path, line=text.count("\n", 0, at) + 1),)
         case _:
@@ -97,21 +107,31 @@ def _replies(record: Record) -> Sequence[Message]:
 
 
 def _transcript(source: Messages, record: Record) -> str:
+    # One line a message, so that no message can hold what looks like another one.
+    return "\n".join(f"{m.role}: {' '.join(m.text.split())}" for m in _chosen(source, record))
+
+
+def _chosen(source: Messages, record: Record) -> Sequence[Message]:
     record.need("messages", "messages")
     chosen = [m for m in record.messages if m.role in source.roles and not m.hidden and m.text.strip()]
-    kept = chosen if source.last is None else chosen[-source.last :]
-    # One line a message, so that no message can hold what looks like another one.
-    return "\n".join(f"{m.role}: {' '.join(m.text.split())}" for m in kept)
+    return chosen if source.last is None else chosen[-source.last :]
 
 
 def _tool(source: ToolText, record: Record) -> str:
+    return "\n\n".join(_of_call(source, call) for call in _calls(source, record))
+
+
+def _of_call(source: ToolText, call: Call) -> str:
+    return (call.result or "") if source.part == "result" else unescaped(call.arguments_raw)
+
+
+def _calls(source: ToolText, record: Record) -> Sequence[Call]:
     record.need("tool_calls", "tool calls")
     if source.part == "result":
         record.need("results", "what tools answered")
     # what was asked of a tool was asked even where it was refused; what it answered is only there when it ran
     done = [c for c in record.calls if c.name == source.tool and (source.part == "arguments" or _answered(c))]
-    kept = done if source.last is None else done[-source.last :]
-    return "\n\n".join((c.result or "") if source.part == "result" else unescaped(c.arguments_raw) for c in kept)
+    return done if source.last is None else done[-source.last :]
 
 
 def _answered(call: Call) -> bool:

@@ -100,7 +100,7 @@ class Call(Struct):
     @property
     def seen(self) -> Seen:
         """Where it stands."""
-        return Seen(offset=self.offset, message=self.message, call=self.index)
+        return Seen(self.offset, self.message, self.index, self.id)
 
 
 class EventRecord(Struct):

@@ -1,9 +1,10 @@
 """The resulting repository of a session: files, the base commit, and what changed since."""
 
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from rulebook.errors import Missing, NotHandedIn
 from rulebook.ports import Change, FileFacts, Files, Git, GitError
@@ -17,7 +18,8 @@ class Repository(Struct):
     """A folder with the session's final state, read without following links and without changing anything.
 
     `origin` says which of the possible trees it is; `base` is the full object id of the base commit, None
-    where none is known (`no_base` then says why).
+    where none is known (`no_base` then says why). `digests` holds the SHA-256 of each file that was read, and under ""
+    of the list of changes, since it was last cleared.
     """
 
     root: str
@@ -26,6 +28,7 @@ class Repository(Struct):
     git: Git
     base: str | None = None
     no_base: str = "no base commit is known"
+    digests: dict[str, str] = field(default_factory=dict)
 
     def facts(self, path: str) -> FileFacts | None:
         """What stands at `path`, or the first link on the way; None when nothing does.
@@ -80,17 +83,21 @@ class Repository(Struct):
         if facts.size_bytes > limit_bytes:
             raise NotHandedIn(f"`{path}` has {facts.size_bytes} bytes; at most {limit_bytes} are read", cause="excess")
         try:
-            return self.files.read_within(self.root, path, limit_bytes)[:limit_bytes]
+            data = self.files.read_within(self.root, path, limit_bytes)[:limit_bytes]
         except OSError as error:
             raise _unreadable(path, error) from error
+        self.digests[path] = sha256(data).hexdigest()
+        return data
 
     def changes(self) -> Sequence[Change]:
         """What differs from the base commit. Raises Missing in `fixture` when git cannot tell."""
         base = self.based()
         try:
-            return self.git.changes(self.root, base)
+            changes = self.git.changes(self.root, base)
         except GitError as error:
             raise Missing("fixture", str(error)) from error
+        self.digests[""] = sha256(repr(changes).encode("utf-8", "backslashreplace")).hexdigest()
+        return changes
 
     def diff(self, limit_bytes: int) -> str:
         """The textual change from the base commit. Raises Missing in `fixture` when git cannot tell."""

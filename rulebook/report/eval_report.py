@@ -29,6 +29,7 @@ def eval_report(judged: Judged) -> dict[str, object]:
         "name": judged.name,
         "spec": {"path": judged.spec_path, "sha256": judged.spec_sha256},
         "session": judged.session,
+        "source": {"session": judged.path, "part": judged.part, "project": judged.project},
         "base_commit": judged.base_commit,
         "repository": None if used is None else {"source": used.source, "tree": used.tree},
         "config_sha256": judged.config_sha256,
@@ -66,6 +67,8 @@ def finding_json(finding: Finding) -> dict[str, object]:
         "reason": finding.reason,
         "vacuous": finding.vacuous,
         "at": [plain(place) for place in finding.at],
+        "no_place": finding.no_place,
+        "read": plain(finding.read),
     }
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from rulebook.expression.ranges import range_of
 from rulebook.interpreter.trace import Trace
@@ -18,7 +18,8 @@ class Finding(Struct, frozen=True):
 
     `passed` and `score` (0..1) are None when nothing was measured. `category` was fixed when the file was
     read. `weight` is the finding's share within its category. `why` is the author's sentence, `printed`
-    the last line of what a command printed, `at` where in the evidence it was seen.
+    the last line of what a command printed, `at` where in the evidence it was seen. `read` says what it rests on, with
+    its digests, and `no_place` why it was seen nowhere; both are filled in by whoever has the evidence.
     """
 
     id: str
@@ -34,6 +35,8 @@ class Finding(Struct, frozen=True):
     weight: float = 1.0
     why: str = ""
     printed: str = ""
+    read: Mapping[str, object] = field(default_factory=dict)
+    no_place: str = ""
 
     @property
     def counts(self) -> bool:
@@ -138,6 +141,7 @@ def _place(seen: Seen) -> Mapping[str, object]:
         "log": seen.offset,
         "message": seen.message,
         "call": seen.call,
+        "call_id": seen.call_id,
         "path": seen.path,
         "line": seen.line,
         "note": seen.note,

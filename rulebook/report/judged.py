@@ -48,8 +48,9 @@ class Judged(Struct, frozen=True):
 
     `weights` are the reward weights as written. `end_reason` is the log's word, None when the session did not
     end. `skipped_tests` names the tests that `--skip-tests` left out. `floor` is the reward of the empty
-    session, None where it was not computed. `path` is the session's file, `part` which of the file's sessions it is;
-    both None for evidence held in memory. `traces` holds the whole trace of findings that came from rules, by
+    session, None where it was not computed. `path` is the session's file or id as it was named, `part` which of the
+    file's sessions it is, `project` the folder of the repository that was judged (None: a checkout that is gone since);
+    all None for evidence held in memory. `traces` holds the whole trace of findings that came from rules, by
     finding id.
     """
 
@@ -61,6 +62,7 @@ class Judged(Struct, frozen=True):
     session: str | None = None
     path: str | None = None
     part: str | None = None
+    project: str | None = None
     base_commit: str | None = None
     repository: RepositoryUsed | None = None
     config_sha256: str | None = None

@@ -50,7 +50,7 @@ class MachineFiles:
 
     def within(self, root: str, path: str) -> FileFacts | None:
         """What stands at `path` below `root`, or the first link on the way to it. Raises OSError."""
-        names = path.split("/")
+        names = _steps(path)
         with _opened(root) as folder:
             for place, name in enumerate(names):
                 try:
@@ -70,7 +70,7 @@ class MachineFiles:
 
     def link_within(self, root: str, path: str) -> str:
         """What the link at `path` below `root` says. Raises OSError."""
-        *way, name = path.split("/")
+        *way, name = _steps(path)
         with _opened(root) as folder:
             for step in way:
                 folder.enter(step)
@@ -78,7 +78,7 @@ class MachineFiles:
 
     def read_within(self, root: str, path: str, limit_bytes: int) -> bytes:
         """The bytes of a regular file below `root`, at most `limit_bytes` + 1 of them. Raises OSError."""
-        *way, name = path.split("/")
+        *way, name = _steps(path)
         with _opened(root) as folder:
             for step in way:
                 folder.enter(step)
@@ -136,3 +136,11 @@ def _content(descriptor: int, limit_bytes: int | None) -> bytes:
         parts.append(part)
         left = None if left is None else left - len(part)
     return b"".join(parts)
+
+
+def _steps(path: str) -> list[str]:
+    """The names on the way of a path below a folder. Raises OSError for one that leads up out of it."""
+    names = path.split("/")
+    if ".." in names:
+        raise OSError(errno.EINVAL, "the path leads out of the folder")
+    return names

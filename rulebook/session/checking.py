@@ -20,6 +20,7 @@ from rulebook.report.findings import Finding, finding_from, finding_of
 from rulebook.report.judged import Audit, Judged, Measured, RepositoryUsed
 from rulebook.services.store import store_folder
 from rulebook.session.floor import floor_of
+from rulebook.session.grounds import forget, grounded
 from rulebook.session.implied import BaseCommit, began_at, session_ended
 from rulebook.session.opening import Opened, open_session, open_sessions
 from rulebook.session.resulting import resulting_repository
@@ -104,7 +105,9 @@ class Check(Struct, frozen=True):
             base = resulting.base if asked else None
             judged = judge(program, evidence, opened.audit, ports, base=base, skip_tests=self.skip_tests)
             floor = floor_of(program, evidence, resulting.base, ports)
-            return replace(judged, floor=floor, path=opened.path, part=opened.part)
+            tree = resulting.repository
+            folder = None if tree is None or tree.origin == "session ref" else tree.root
+            return replace(judged, floor=floor, path=opened.word, part=opened.part, project=folder)
 
 
 def check_of(
@@ -140,7 +143,8 @@ def judge(
     skip_tests: bool = False,
 ) -> Judged:
     """Evaluate every rule and gather the findings. `base` None: nobody asked where the session began."""
-    findings = _implied(evidence.session, base)
+    forget(evidence)
+    findings = [grounded(finding, evidence, audit) for finding in _implied(evidence.session, base)]
     traces: dict[str, Trace] = {}
     skipped: list[str] = []
     for item in program.items:
@@ -148,9 +152,11 @@ def judge(
             skipped.append(item.id)
             findings.append(finding_from(item.id, item.category, item.weight, Skipped("left out by --skip-tests")))
             continue
+        forget(evidence)
         trace = evaluate(item.node, evidence, ports)
         traces[item.id] = trace
-        findings.append(finding_of(item.id, item.category, item.weight, trace, why=item.node.common.why))
+        finding = finding_of(item.id, item.category, item.weight, trace, why=item.node.common.why)
+        findings.append(grounded(finding, evidence, audit))
     framed = _framed(program, evidence, audit)
     return replace(
         framed,
@@ -173,7 +179,7 @@ def _implied(record: Record, base: BaseCommit | None) -> list[Finding]:
 
 def _unjudged(program: Program, opened: Opened) -> Judged:
     """The report of a session whose log cannot be verified: it says so, and nothing else."""
-    return replace(_framed(program, Evidence(opened.record), opened.audit), path=opened.path, part=opened.part)
+    return replace(_framed(program, Evidence(opened.record), opened.audit), path=opened.word, part=opened.part)
 
 
 def _framed(program: Program, evidence: Evidence, audit: Audit) -> Judged:

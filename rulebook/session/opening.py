@@ -24,11 +24,14 @@ _HEAD_BYTES = 4096
 
 
 class Opened(Struct, frozen=True):
-    """A session that was read: its facts, what verifying it said, and its file (`part`: which of the file's)."""
+    """A session that was read: its facts, what verifying it said, and the id or file that it was named by.
+
+    `part` says which session of its file it is, where that holds several.
+    """
 
     record: Record
     audit: Audit
-    path: str
+    word: str
     part: str | None = None
 
 
@@ -42,7 +45,7 @@ def open_session(
     path, part = located(word)
     if session_format == OWN_FORMAT or (session_format is None and is_own_log(path, files)):
         asked = None if path == word else word
-        return _own(path, read_log(path, files, wants, session_id=asked), allow_unchained)
+        return _own(word, read_log(path, files, wants, session_id=asked), allow_unchained)
     return _foreign(read_session(path, files, session_format, part=part, wants=wants), wants)
 
 
@@ -85,7 +88,7 @@ def _foreign(transcript: Transcript, wants: Wants) -> Opened:
     return Opened(record, audit if record.total_events else _empty(audit), source.path, source.part)
 
 
-def _own(path: str, reading: LogReading, allow_unchained: bool) -> Opened:
+def _own(word: str, reading: LogReading, allow_unchained: bool) -> Opened:
     accepted = reading.verdict in ACCEPTED or (allow_unchained and reading.verdict in WITHOUT_CHAIN)
     audit = Audit(
         reading.verdict, accepted, reading.events, reading.sha256 or None, reading.head or None, reading.reason
@@ -96,7 +99,7 @@ def _own(path: str, reading: LogReading, allow_unchained: bool) -> Opened:
         other, offset = reading.record.stranger
         reason = f"the line at byte {offset} is of another session, {other}"
         audit = Audit(audit.verdict, False, audit.events, audit.sha256, audit.head, reason)
-    return Opened(reading.record, audit, path)
+    return Opened(reading.record, audit, word)
 
 
 def _empty(audit: Audit) -> Audit:

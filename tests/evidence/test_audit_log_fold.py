@@ -152,7 +152,7 @@ def test_calls_are_joined_with_their_results(tmp_path: Path) -> None:
     assert record.calls[0].duration_s == 1.0
     assert record.calls[0].offset == at_of(events, 3)
     assert (record.call_count, record.tool_counts) == (4, {"bash": 3, "grep": 1})
-    assert record.first_call["grep"] == Seen(offset=at_of(events, 5), message=1, call=1)
+    assert record.first_call["grep"] == Seen(offset=at_of(events, 5), message=1, call=1, call_id="c2")
 
 
 def test_a_call_id_used_again_belongs_to_the_later_call(tmp_path: Path) -> None:

@@ -111,14 +111,14 @@ def test_a_trace_keeps_every_part():
 def test_the_report_has_the_fields_of_its_format_and_no_other():
     report = eval_report(judged_of({"findings": [{"id": "x", "category": "model", "status": "pass"}]}))
     assert set(report) == {
-        "schema", "version", "producer", "name", "spec", "session", "base_commit", "repository",
+        "schema", "version", "producer", "name", "spec", "session", "source", "base_commit", "repository",
         "config_sha256", "sandbox_sha256", "sandbox_driver", "provenance", "audit", "measured", "passed",
         "score", "reward", "floor", "reward_components", "reward_weights", "findings", "trace",
     }  # fmt: skip
     assert (report["schema"], report["version"]) == ("chock.eval-report", 1)
     assert report["producer"] == {"name": "rulebook", "version": rulebook.__version__}
     assert set(report["findings"][0]) == {
-        "id", "category", "status", "passed", "score", "expected", "actual", "reason", "vacuous", "at",
+        "id", "category", "status", "passed", "score", "expected", "actual", "reason", "vacuous", "at", "no_place", "read",
     }  # fmt: skip
     assert set(report["audit"]) == {"verdict", "events", "sha256", "head"}
     assert report["reward_weights"]["test"] == 1.0
