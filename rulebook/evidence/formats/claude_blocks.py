@@ -44,8 +44,8 @@ class Parts(Struct):
     known: bool = True
 
 
-def parts_of(content: object) -> Parts:
-    """Sort content: text, a list of blocks or texts, or one block."""
+def parts_of(content: object, *, by_harness: bool = True) -> Parts:
+    """Sort content: text, a list of blocks or texts, or one block. `by_harness`: it may hold a harness's reminders."""
     parts = Parts()
     blocks = content if isinstance(content, list) else [content]
     for block in blocks:
@@ -55,7 +55,7 @@ def parts_of(content: object) -> Parts:
             _sort(block, parts)
         else:
             parts.known = False
-    if len(parts.texts) > 1:
+    if by_harness and len(parts.texts) > 1:
         parts.reminders = [text for text in parts.texts if text.startswith("<system-reminder>")]
         if len(parts.reminders) < len(parts.texts):
             parts.texts = [text for text in parts.texts if not text.startswith("<system-reminder>")]
@@ -122,7 +122,7 @@ def _sort(block: Mapping[str, object], parts: Parts) -> None:
             parts.texts.append(str(block["text"]))
         case "thinking" if isinstance(block.get("thinking"), str):
             parts.reasoning.append(str(block["thinking"]))
-        case "tool_use" | "server_tool_use":
+        case str() if kind.endswith("tool_use"):
             parts.calls.append(_call(block))
         case str() if kind.endswith("tool_result"):
             parts.results.append(block)
