@@ -11,7 +11,7 @@ from rulebook.evidence.formats.anthropic_exchange import is_reply, is_request
 from rulebook.evidence.formats.exchanges import offered, pair
 from rulebook.evidence.formats.message_lines import numbered_messages
 from rulebook.evidence.formats.recording import is_recording, read_exchanges, read_recording, recorded, root_of
-from rulebook.evidence.session_files.pairing import finish, warn
+from rulebook.evidence.session_files.pairing import finish, warn, warn_of_lost_calls
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
 from rulebook.evidence.session_files.values import mapping, sequence, word
@@ -48,9 +48,11 @@ def _read(file: SessionFile) -> Transcript:
         return read_recording(transcript, file, root)
     whole = mapping(root)
     if is_reply(whole):
-        return read_exchanges(transcript, file, [pair({}, whole)])
+        return read_exchanges(transcript, file, [pair({}, whole)], "anthropic_messages")
     if _is_pair(whole):
-        return read_exchanges(transcript, file, [pair(mapping(whole["request"]), mapping(whole["response"]))])
+        return read_exchanges(
+            transcript, file, [pair(mapping(whole["request"]), mapping(whole["response"]))], "anthropic_messages"
+        )
     items = sequence(whole.get("messages")) if isinstance(root, dict) else sequence(root)
     return _take(transcript, file, list(enumerate(items)), whole)
 
@@ -69,6 +71,7 @@ def _take(
         transcript.events.append(SideEvent("tools", {"names": names}))
     transcript.source.sha256 = file.sha256
     finish(transcript)
+    warn_of_lost_calls(transcript)
     model = word(whole.get("model"))
     transcript.models = transcript.models or ([model] if model else [])
     transcript.end = End("unknown", "a list of messages does not say how the session ended")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from rulebook.evidence.formats.response_calls import is_call
 from rulebook.evidence.formats.response_items import Items
 from rulebook.evidence.formats.responses_exchange import items_of_input, usage_of
-from rulebook.evidence.session_files.pairing import finish, warn
+from rulebook.evidence.session_files.pairing import finish, warn, warn_of_lost_calls
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
 from rulebook.evidence.session_files.values import count, mapping, sequence, word
@@ -34,6 +34,7 @@ def _read(file: SessionFile) -> Transcript:
     _warn_of_elsewhere(transcript, root)
     _note_approvals(transcript, root)
     finish(transcript)
+    warn_of_lost_calls(transcript)
     transcript.session_id = word(root.get("conversation_id"))
     transcript.usage = _usage(transcript, root)
     waits = mapping(root.get("current_step")).get("type") == "next_step_interruption"

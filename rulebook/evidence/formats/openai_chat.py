@@ -12,7 +12,7 @@ from rulebook.evidence.formats.chat_messages import foreign_part, has_role, mess
 from rulebook.evidence.formats.exchanges import offered
 from rulebook.evidence.formats.message_lines import numbered_messages
 from rulebook.evidence.formats.recording import is_recording, read_recording, recorded, root_of
-from rulebook.evidence.session_files.pairing import finish, warn
+from rulebook.evidence.session_files.pairing import finish, warn, warn_of_lost_calls
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
 from rulebook.evidence.session_files.values import mapping, sequence, word
@@ -71,6 +71,7 @@ def _take(
         transcript.events.append(SideEvent("tools", {"names": names}))
     transcript.source.sha256 = file.sha256
     finish(transcript)
+    warn_of_lost_calls(transcript)
     transcript.session_id = word(whole.get("id"))
     transcript.usage = usage_of(whole.get("usage"))
     model = word(whole.get("model"))

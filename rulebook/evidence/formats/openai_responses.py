@@ -11,7 +11,7 @@ from rulebook.evidence.formats.recording import is_recording, read_exchanges, re
 from rulebook.evidence.formats.response_calls import is_call
 from rulebook.evidence.formats.response_items import Items
 from rulebook.evidence.formats.responses_exchange import instructions, is_response, items_of_input, tool_name
-from rulebook.evidence.session_files.pairing import finish, warn
+from rulebook.evidence.session_files.pairing import finish, warn, warn_of_lost_calls
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
 from rulebook.evidence.session_files.values import mapping, sequence, word
@@ -52,9 +52,8 @@ def _is_own(kind: str | None, item: Mapping[str, object]) -> bool:
 
 
 def _parts(root: Mapping[str, object]) -> tuple[Mapping[str, object], Mapping[str, object]] | None:
-    """A request together with its response, as two objects; a training library has names of its own for them."""
-    asked = mapping(root.get("request")) or mapping(root.get("responses_create_params"))
-    answered = mapping(root.get("response"))
+    """A request together with its response, as two objects."""
+    asked, answered = mapping(root.get("request")), mapping(root.get("response"))
     return (asked, answered) if "input" in asked and is_response(answered) else None
 
 
@@ -66,10 +65,10 @@ def _read(file: SessionFile) -> Transcript:
     whole = mapping(root)
     parts = _parts(whole)
     if parts is not None:
-        return read_exchanges(transcript, file, [pair(*parts)])
+        return read_exchanges(transcript, file, [pair(*parts)], "openai_responses")
     if is_response(whole):
         asked = {key: value for key, value in whole.items() if key in ("input", "instructions", "tools")}
-        return read_exchanges(transcript, file, [pair(asked if "input" in asked else {}, whole)])
+        return read_exchanges(transcript, file, [pair(asked if "input" in asked else {}, whole)], "openai_responses")
     given = items_of_input(whole.get("input")) if isinstance(root, dict) else sequence(root)
     return _take(transcript, file, given, whole)
 
@@ -99,6 +98,7 @@ def _take(transcript: Transcript, file: SessionFile, given: list[object], whole:
         warn(transcript, "unread_exchange", None, "it goes on with a conversation that is not in the file")
     transcript.source.sha256 = file.sha256
     finish(transcript)
+    warn_of_lost_calls(transcript)
     model = word(whole.get("model"))
     transcript.models = [model] if model else []
     transcript.end = End("unknown", "a list of items does not say how the session ended")

@@ -11,7 +11,7 @@ from rulebook.evidence.formats.chat_exchange import told_by_chat
 from rulebook.evidence.formats.exchanges import Exchange, Told, bare_response, exchanges_of
 from rulebook.evidence.formats.responses_exchange import told_by_responses
 from rulebook.evidence.formats.stitching import stitch
-from rulebook.evidence.session_files.pairing import all_messages, finish, summed, warn
+from rulebook.evidence.session_files.pairing import all_messages, finish, summed, warn, warn_of_lost_calls
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import SessionFile
 from rulebook.evidence.session_files.values import mapping, sequence, word
@@ -21,15 +21,17 @@ from rulebook.spelling import listed
 
 _TITLES = {
     "openai_chat": "Chat Completions",
-    "openai_responses": "Responses API",
-    "anthropic_messages": "Anthropic Messages",
+    "openai_responses": "the Responses API",
+    "anthropic_messages": "Anthropic's Messages API",
 }
 _PATHS = (
     ("/chat/completions", "openai_chat"),
     ("/responses", "openai_responses"),
     ("/messages", "anthropic_messages"),
 )
-_ADDRESS = re.compile(r"""^[ \t]*-?[ \t]*["']?(?:uri|url)["']?:[ \t]*["']?([^\s"']{1,2000})""", re.MULTILINE)
+_ADDRESS = re.compile(
+    r"""(?:^[ \t]*(?:-[ \t]*)?(?:uri|url):[ \t]*|"(?:uri|url)"[ \t]*:[ \t]*)["']?([^\s"']{1,2000})""", re.MULTILINE
+)
 _MARKS = (
     (re.compile(r"""\bobject\\?["']?:[ \t]*\\?["']?response\b|\\?["']response\.created\b"""), "openai_responses"),
     (re.compile(r"""\bstop_reason\b|\bmessage_start\b|\banthropic-version\b|\binput_schema\b"""), "anthropic_messages"),
@@ -73,25 +75,27 @@ def is_recording(root: object) -> bool:
 def read_recording(transcript: Transcript, file: SessionFile, root: object) -> Transcript:
     """Fill the transcript from a recording. Raises UnknownFormat when no exchange is of the transcript's format."""
     exchanges = [bare_response(mapping(root))] if is_bare(mapping(root)) else exchanges_of(root)
-    return read_exchanges(transcript, file, exchanges)
+    return read_exchanges(transcript, file, exchanges, transcript.source.format)
 
 
-def read_exchanges(transcript: Transcript, file: SessionFile, exchanges: list[Exchange]) -> Transcript:
-    """Fill the transcript from exchanges. Raises UnknownFormat when none of them is of the transcript's format."""
+def read_exchanges(transcript: Transcript, file: SessionFile, exchanges: list[Exchange], own: str) -> Transcript:
+    """Fill the transcript from exchanges. Raises UnknownFormat when none of them is of the format asked for."""
     transcript.source.sha256 = file.sha256
     told = _all_told(exchanges)
-    _need_own(transcript, file, exchanges, told)
+    _need_own(file, own, exchanges, told)
     read = {one.exchange.index for one in told}
     unread = [exchange for exchange in exchanges if exchange.index not in read]
     stitched = stitch(transcript, told)
-    code = "unknown_record" if sum(e.to_model for e in unread) <= stitched.elsewhere else "unread_exchange"
+    asked = sum(exchange.to_model for exchange in unread)
+    code = "unknown_record" if asked <= stitched.elsewhere else "unread_exchange"
     for exchange in unread:
         warn(transcript, code, exchange.index, f"an exchange that cannot be read: {exchange.seen}")
     if told[0].exchange.alone:
         warn(transcript, "no_request", 0, "the file is a response without its request: what was asked is not known")
         transcript.session_id = told[0].reply[0].id
     finish(transcript)
-    transcript.usage = _usage(transcript, told, len(unread))
+    warn_of_lost_calls(transcript)
+    transcript.usage = _usage(transcript, told, asked)
     transcript.end = _end(stitched.last)
     return transcript
 
@@ -110,8 +114,7 @@ def _all_told(exchanges: list[Exchange]) -> list[Told]:
     return told
 
 
-def _need_own(transcript: Transcript, file: SessionFile, exchanges: list[Exchange], told: list[Told]) -> None:
-    own = transcript.source.format
+def _need_own(file: SessionFile, own: str, exchanges: list[Exchange], told: list[Told]) -> None:
     others = sorted({one.provider for one in told})
     if own in others:
         return
@@ -119,11 +122,11 @@ def _need_own(transcript: Transcript, file: SessionFile, exchanges: list[Exchang
     if others:
         names = listed(others)
         raise UnknownFormat(
-            f"`{file.path}` is a recording without a {title} request. Read it with `--session-format`: {names}"
+            f"`{file.path}` is a recording without a request to {title}. Read it with `--session-format`: {names}"
         )
     seen = exchanges[0].seen if exchanges else "no exchange at all"
     raise UnknownFormat(
-        f"`{file.path}` is a recording without a {title} request: it has {seen}. "
+        f"`{file.path}` is a recording without a request to {title}: it has {seen}. "
         "Only recordings of `/chat/completions`, `/responses` and `/messages`, request and response, can be read"
     )
 
@@ -151,7 +154,7 @@ def _end(last: Told) -> End:
 
 def _waits(reply: list[Message]) -> bool:
     answers = [message.tool_result.call_id for message in reply if message.tool_result is not None]
-    return any(call.id not in answers for call in reply[0].tool_calls)
+    return any(call.id not in answers for message in reply for call in message.tool_calls)
 
 
 @lru_cache(maxsize=1)

@@ -12,6 +12,10 @@ _INCOMPLETE: dict[str, EndReason] = {
     "content_filter": "refused_by_model",
 }
 
+_CLIENT_RAN = frozenset(
+    ("function_call_output", "custom_tool_call_output", "computer_call_output", "local_shell_call_output")
+)
+
 Stored = Mapping[str, Mapping[str, object]]
 """The items of earlier replies by their id."""
 
@@ -111,11 +115,24 @@ def _take_reply(told: Told, body: Mapping[str, object], stored: Stored) -> None:
     reply.stop = word(mapping(body.get("incomplete_details")).get("reason")) or word(body.get("status"))
     reply.usage = usage_of(body.get("usage"))
     reply.at_ms = seconds_ms(body.get("created_at"))
-    # the results of hosted tools may stand between the parts of a reply: they are told after it
-    told.reply = [reply, *(message for message in items.messages if message.role == "tool")]
+    if _CLIENT_RAN & {str(mapping(item).get("type")) for item in sequence(body.get("output"))}:
+        told.reply = _as_steps(items.messages, reply)
+    else:
+        # the results of hosted tools may stand between the parts of a reply: they are told after it
+        told.reply = [reply, *(message for message in items.messages if message.role == "tool")]
     told.events += items.events
     told.faults += [(code, text) for code, _, text in items.faults]
     told.end = end_of(body, items)
+
+
+def _as_steps(messages: list[Message], whole: Message) -> list[Message]:
+    """The steps of a loop that some frameworks store as one response: its usage is of no single one of them."""
+    for message in messages:
+        if message.role == "assistant":
+            message.id, message.model, message.at_ms = whole.id, whole.model, whole.at_ms
+    if messages[0].role != "assistant":
+        messages.insert(0, Message(0, "assistant", src=whole.src))
+    return messages
 
 
 def _as_one(parts: list[Message], src: int) -> Message:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from rulebook.evidence.session_files.sample import Sample
-from rulebook.evidence.session_files.values import mapping, sequence
 
 
 def lookalike(sample: Sample) -> str | None:
@@ -13,11 +12,6 @@ def lookalike(sample: Sample) -> str | None:
 
 def _first(sample: Sample) -> set[str]:
     return set(sample.keys or (sample.entries[0] if sample.entries else ()))
-
-
-def _content_types(sample: Sample) -> set[object]:
-    messages = sequence(sample.keys.get("messages")) if sample.keys else sample.entries
-    return {mapping(part).get("type") for message in messages for part in sequence(mapping(message).get("content"))}
 
 
 _KNOWN: tuple[tuple[str, Callable[[Sample], bool]], ...] = (
@@ -49,5 +43,8 @@ _KNOWN: tuple[tuple[str, Callable[[Sample], bool]], ...] = (
         lambda s: bool({"resourceLogs", "resourceMetrics"} & _first(s)),
     ),
     ("it looks like recorded model replies", lambda s: {"method", "response"} <= _first(s)),
-    ("its messages look like Anthropic's", lambda s: bool({"tool_use", "tool_result"} & _content_types(s))),
+    (
+        "it looks like token ids of a training library: without words there is no message in it",
+        lambda s: bool(_first(s)) and all(str(key).endswith("token_ids") for key in _first(s)),
+    ),
 )

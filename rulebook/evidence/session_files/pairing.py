@@ -49,6 +49,14 @@ def warn(transcript: Transcript, code: str, where: int | None, text: str) -> Non
     transcript.warnings.append(Irregularity(code, where, text))
 
 
+def warn_of_lost_calls(transcript: Transcript) -> None:
+    """Say that a result which answers no call is of a call that the file does not hold: some tool ran unseen."""
+    orphans = [warning for warning in transcript.warnings if warning.code == "orphan_result"]
+    if orphans:
+        text = f"{len(orphans)} results are of calls that are not in the file"
+        warn(transcript, "lost_call", orphans[0].where, text)
+
+
 def _pair(messages: list[Message], warnings: list[Irregularity]) -> None:
     waiting: dict[str, tuple[ToolCall, Message]] = {}
     taken: set[str] = set()
