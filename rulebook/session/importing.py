@@ -33,7 +33,8 @@ def import_transcript(transcript: Transcript, project: str, imported_ms: int) ->
 def imported_id(transcript: Transcript, imported_ms: int) -> str:
     """The id under which a session is imported; `imported_ms` is its time when the source states none."""
     started = moments(transcript)[0]
-    named = f"{transcript.source.sha256} {transcript.source.path} {transcript.session_id}"
+    source = transcript.source
+    named = f"{source.sha256} {source.path} {transcript.session_id}" + (f" {source.part}" if source.part else "")
     chance = hashlib.sha256(named.encode("utf-8", "replace")).digest()[:RANDOM_BYTES]
     return new_session_id(imported_ms if started is None else started, chance)
 

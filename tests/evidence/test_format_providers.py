@@ -4,6 +4,7 @@ The manifest has no golden counts for these folders: the numbers here were count
 """
 
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ from sessions_read import check_invariants, real_sessions, roles_of
 from sessions_read import read as read_path
 
 from rulebook.errors import UnknownFormat
-from rulebook.evidence.formats import session_parts
+from rulebook.evidence.formats import read_sessions
 from rulebook.evidence.transcript import Transcript
 from rulebook.evidence.transcript_record import record_of
 from rulebook.services.files import MachineFiles
+from rulebook.session.importing import imported_id
 
 # roles, tools, tokens in and out, end and its raw word, threads, warnings
 COUNTED: dict[str, tuple[str, dict[str, int], tuple[int, int] | None, str, str | None, int, set[str]]] = {
@@ -143,8 +145,10 @@ def test_rollouts_of_lines_are_parts(tmp_path: Path) -> None:
     row = {"message_log": [{"role": "user", "content": "a"}]}
     path = tmp_path / "rollouts.jsonl"
     path.write_text("\n".join(["", json.dumps(row), "{", json.dumps({"message_log": [*row["message_log"], user("b")]})]))
-    assert session_parts(str(path), MachineFiles()) == ["2", "4"]
+    sessions = list(read_sessions(str(path), MachineFiles()))
+    assert [session.source.part for session in sessions] == ["2", "4"]
     assert [m.text for m in read_path(path, part="4").messages] == ["a", "b"]
+    assert {session.source.sha256 for session in sessions} == {sha256(path.read_bytes()).hexdigest()}
     with pytest.raises(UnknownFormat, match="holds no session `3`"):
         read_path(path, part="3")
 
@@ -263,3 +267,11 @@ def test_settings_that_look_a_little_like_a_response_are_none(tmp_path: Path) ->
     for root in ({"input": "a", "output": "b", "model": "m"}, {"input": [1], "output": []}, [{"type": "row"}]):
         with pytest.raises(UnknownFormat):
             of(tmp_path, root)
+
+
+def test_parts_of_a_file_are_imported_under_ids_of_their_own(tmp_path: Path) -> None:
+    rows = [{"message_log": [user("a")]}, {"message_log": [user("a")]}]
+    path = tmp_path / "rollouts.json"
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    ids = {imported_id(session, 1_772_359_200_000) for session in read_sessions(str(path), MachineFiles())}
+    assert len(ids) == 2

@@ -5,7 +5,6 @@ Source: NeMo RL, `data/llm_message_utils.py`; NeMo Gym, rollout collection.
 
 from collections.abc import Mapping, Sequence
 
-from rulebook.errors import UnknownFormat
 from rulebook.evidence.formats.chat_messages import message_of
 from rulebook.evidence.formats.exchanges import pair
 from rulebook.evidence.formats.recording import read_exchanges
@@ -36,31 +35,27 @@ def _rows(root: object) -> list[Mapping[str, object]]:
     return [mapping(row) for row in rows]
 
 
-def _numbered(file: SessionFile) -> list[tuple[str, Mapping[str, object]]]:
-    """The rollouts with their names: numbers of lines from 1, or of items from 0."""
-    if file.sample.kind != "lines":
-        rows = enumerate(_rows(file.json(FORMAT.title)))
-        return [(str(number), row) for number, row in rows if _is_rollout(row)]
-    found: list[tuple[str, Mapping[str, object]]] = []
-    with file.lines() as lines:
-        for number, line in lines:
-            try:
-                row = mapping(decoded(line)) if not line.isspace() else {}
-            except ValueError:
-                continue
-            if _is_rollout(row):
-                found.append((str(number), row if str(number) == file.part else {}))
-    return found
-
-
 def _parts(file: SessionFile) -> Sequence[str]:
-    return [name for name, _ in _numbered(file)]
+    """Numbers of lines from 1, or of items from 0."""
+    if file.sample.kind == "lines":
+        return [str(number) for number, line in enumerate(file.once(_lines), 1) if _is_rollout(_row(line))]
+    return [str(number) for number, row in enumerate(_rows(file.json(FORMAT.title))) if _is_rollout(row)]
+
+
+def _lines(file: SessionFile) -> list[bytes]:
+    return file.whole().split(b"\n")
+
+
+def _row(line: bytes) -> Mapping[str, object]:
+    try:
+        return mapping(decoded(line))
+    except ValueError:
+        return {}
 
 
 def _read(file: SessionFile) -> Transcript:
-    row = next((row for name, row in _numbered(file) if name == file.part), None)
-    if row is None:
-        raise UnknownFormat(f"`{file.path}` cannot be read as {FORMAT.title}: it has no such rollout")
+    number = int(file.part or 0)
+    row = _row(file.once(_lines)[number - 1]) if file.sample.kind == "lines" else _rows(file.json(FORMAT.title))[number]
     transcript = file.transcript("nemo_rl")
     transcript.source.sha256, transcript.source.producer = file.sha256, "NeMo"
     if "message_log" in row:

@@ -50,11 +50,12 @@ def warn(transcript: Transcript, code: str, where: int | None, text: str) -> Non
 
 
 def warn_of_lost_calls(transcript: Transcript) -> None:
-    """Say that a result which answers no call is of a call that the file does not hold: some tool ran unseen."""
-    orphans = [warning for warning in transcript.warnings if warning.code == "orphan_result"]
+    """Say that results answer calls which the file does not hold: some tool ran unseen. A second answer is none."""
+    messages = all_messages(transcript)
+    known = {call.id for message in messages for call in message.tool_calls}
+    orphans = [m for m in messages if m.tool_result is not None and m.tool_result.call_id not in known]
     if orphans:
-        text = f"{len(orphans)} results are of calls that are not in the file"
-        warn(transcript, "lost_call", orphans[0].where, text)
+        warn(transcript, "lost_call", orphans[0].src, f"results of calls that are not in the file: {len(orphans)}")
 
 
 def _pair(messages: list[Message], warnings: list[Irregularity]) -> None:
