@@ -139,6 +139,17 @@ class Git(Protocol):
         """The textual change from `base` to the work tree, cut at `limit_bytes`."""
         ...
 
+    def commits_beside(self, repository: str, base: str) -> Sequence["Leftover"]:
+        """What else of history the repository holds than `base` and its ancestors, whether or not anything names it.
+
+        Commits and whole packs or repositories that git would not list; alternates and submodules are looked into.
+        """
+        ...
+
+    def objects_beside(self, repository: str, commits: Sequence[str]) -> Sequence["Leftover"]:
+        """The files and folders in the object store that belong to none of these commits and not to the index."""
+        ...
+
     def checkout(self, repository: str, commit: str, folder: str) -> None:
         """Write the files of `commit` into the empty `folder`, touching neither the work tree nor the index.
 
@@ -181,6 +192,20 @@ class Change(Struct, frozen=True):
     previous: str | None = None
     old_mode: int | None = None
     new_mode: int | None = None
+
+
+class Leftover(Struct, frozen=True):
+    """Something in a git folder beside one commit's history.
+
+    `kind` is commit, file, folder, pack or repository; `name` its full object id, or its path. `made_s` is when it was
+    made, in seconds since 1970: a commit's committer date, else when it was written to the disk; None where nobody can
+    tell. `refs` are the names that lead straight to a commit.
+    """
+
+    kind: Literal["commit", "file", "folder", "pack", "repository"]
+    name: str
+    made_s: int | None = None
+    refs: tuple[str, ...] = ()
 
 
 class Patterns(Protocol):

@@ -25,7 +25,7 @@ def evidence_of(case: Case, wants: Wants, folder: Path, ports: Ports) -> Evidenc
      `session` is `none`, `{events: […]}` as they stand in the log, or `{messages: […], events: […], end}`: a
     conversation in short, then these events, then the end (`finished`, another reason, or `none`); `format`
     and `carries` make it a session of another program. `files` is the repository's final state, `base` its
-    first commit; `tests` is how declared tests ended.
+    first commit, and `git` what was then done to it, a list of words each; `tests` is how declared tests ended.
     """
     tree = _repository(case, folder / "repository", ports) if "files" in case or "base" in case else None
     runs = {name: _run(ended) for name, ended in case.get("tests", {}).items()}
@@ -159,6 +159,8 @@ def _repository(case: Case, folder: Path, ports: Ports) -> Repository:
         (folder / name).unlink()
     write_tree(folder, case.get("files", {}))
     commit = _git(folder, "rev-parse", "HEAD").strip()
+    for words in case.get("git", []):
+        _git(folder, *words)
     return Repository(str(folder), "project", ports.files, ports.git, base=commit)
 
 

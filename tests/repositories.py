@@ -13,8 +13,9 @@ def git(folder: Path, *words: str) -> str:
     """Run git as a user would, without anybody's own configuration."""
     environment = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
     return subprocess.run(
-        ["git", *IDENTITY, *words], cwd=folder, env=environment, capture_output=True, text=True, check=True
-    ).stdout
+        ["git", *IDENTITY, *words], cwd=folder, env=environment, capture_output=True, encoding="utf-8",
+        errors="surrogateescape", check=True,
+    ).stdout  # fmt: skip
 
 
 def repository(folder: Path, files: Mapping[str, str]) -> str:

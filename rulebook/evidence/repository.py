@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from rulebook.errors import Missing, NotHandedIn
-from rulebook.ports import Change, FileFacts, Files, Git, GitError
+from rulebook.ports import Change, FileFacts, Files, Git, GitError, Leftover
 
 Origin = Literal["project", "workspace", "session ref", "fixture"]
 
@@ -29,6 +29,7 @@ class Repository(Struct):
     base: str | None = None
     no_base: str = "no base commit is known"
     digests: dict[str, str] = field(default_factory=dict)
+    _changes: Sequence[Change] | Missing | None = None
 
     def facts(self, path: str) -> FileFacts | None:
         """What stands at `path`, or the first link on the way; None when nothing does.
@@ -90,14 +91,35 @@ class Repository(Struct):
         return data
 
     def changes(self) -> Sequence[Change]:
-        """What differs from the base commit. Raises Missing in `fixture` when git cannot tell."""
+        """What differs from the base commit, looked up once. Raises Missing in `fixture` when git cannot tell."""
+        base = self.based()
+        if self._changes is None:
+            try:
+                self._changes = self.git.changes(self.root, base)
+            except GitError as error:
+                self._changes = Missing("fixture", str(error))
+        if isinstance(self._changes, Missing):
+            raise self._changes
+        self.digests[""] = sha256(repr(self._changes).encode("utf-8", "backslashreplace")).hexdigest()
+        return self._changes
+
+    def commits_beside(self) -> Sequence[Leftover]:
+        """The history that is there beside the base commit's. Raises Missing in `fixture` when git cannot tell."""
         base = self.based()
         try:
-            changes = self.git.changes(self.root, base)
+            return self.git.commits_beside(self.root, base)
         except GitError as error:
             raise Missing("fixture", str(error)) from error
-        self.digests[""] = sha256(repr(changes).encode("utf-8", "backslashreplace")).hexdigest()
-        return changes
+
+    def objects_beside(self, commits: Sequence[str]) -> Sequence[Leftover]:
+        """What the object store holds beside the base commit's history and that of `commits`.
+
+        Raises Missing in `fixture` when git cannot tell.
+        """
+        try:
+            return self.git.objects_beside(self.root, [self.based(), *commits])
+        except GitError as error:
+            raise Missing("fixture", str(error)) from error
 
     def diff(self, limit_bytes: int) -> str:
         """The textual change from the base commit. Raises Missing in `fixture` when git cannot tell."""

@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 
 from rulebook.errors import Missing, NotHandedIn
 from rulebook.evidence.repository import Repository
-from rulebook.languages.globs import glob_matches
+from rulebook.languages.globs import glob_covers
 from rulebook.outcome import Measurement
 from rulebook.ports import Command, Completed, GitError, Ports
 
@@ -71,7 +71,7 @@ def _base(repository: Repository, take: Sequence[str], ports: Ports) -> Iterator
 
 
 def _taken(path: str, take: Sequence[str]) -> bool:
-    return any(glob_matches(pattern, path) for pattern in take)
+    return any(glob_covers(pattern, path) for pattern in take)
 
 
 def _not_started(program: str, failure: str, take: Sequence[str]) -> None:

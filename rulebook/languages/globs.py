@@ -13,6 +13,17 @@ def glob_matches(pattern: str, path: str) -> bool:
     return _matches(_parts(pattern), path.split("/"), "**", _name_matches)
 
 
+def glob_covers(pattern: str, path: str) -> bool:
+    """Whether `path` matches, or lies below a folder that `pattern` names without any `*` or `?`.
+
+    A folder as such never changes, so who writes `tests` for a set of files means what is in it.
+    """
+    if "*" in pattern or "?" in pattern:
+        return glob_matches(pattern, path)
+    name = pattern.removeprefix("./").rstrip("/")
+    return path == name or path.startswith(name + "/")
+
+
 @lru_cache(maxsize=1024)
 def _parts(pattern: str) -> tuple[str, ...]:
     pattern = pattern.removeprefix("./")

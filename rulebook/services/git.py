@@ -7,8 +7,9 @@ import shutil
 import stat
 from collections.abc import Sequence
 
-from rulebook.ports import Change, GitError, Processes, UnknownCommit
+from rulebook.ports import Change, GitError, Leftover, Processes, UnknownCommit
 from rulebook.services.git_changes import changes_since, diff_since
+from rulebook.services.git_history import commits_beside, objects_beside
 from rulebook.services.git_private import borrow, lay_out, store_of
 from rulebook.services.git_proof import prove
 from rulebook.services.git_runs import WORK_LIMIT_S, GitRuns
@@ -57,6 +58,20 @@ class MachineGit:
     def diff(self, repository: str, base: str, limit_bytes: int) -> str:
         """The change since `base` as text, new files included. Raises GitError."""
         return diff_since(self._processes, repository, self.resolve(repository, base), limit_bytes)
+
+    def commits_beside(self, repository: str, base: str) -> Sequence[Leftover]:
+        """All history that the repository holds beside that of `base`, whether or not anything names it.
+
+        Raises GitError.
+        """
+        return commits_beside(self._processes, repository, self.resolve(repository, base))
+
+    def objects_beside(self, repository: str, commits: Sequence[str]) -> Sequence[Leftover]:
+        """The files and folders in the object store that belong to none of these commits and not to the index.
+
+        `commits` are full object ids. Raises GitError.
+        """
+        return objects_beside(self._processes, repository, commits)
 
     def checkout(self, repository: str, commit: str, folder: str) -> None:
         """Write the files of `commit` into the empty `folder`, a repository of its own. Raises GitError."""

@@ -5,122 +5,84 @@ repository hides what lies in it, and a filter named in the configuration would 
 """
 
 import os
-import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from rulebook.ports import Change, GitError, Processes
-from rulebook.services.git_guard import refuse_waiting
+from rulebook.services.git_converted import as_checked_out
 from rulebook.services.git_private import over
 from rulebook.services.git_runs import WORK_LIMIT_S, GitRuns
+from rulebook.services.git_worktree import SUBMODULE, Entry, Found, entries_of, found_in
 
-MOST_FILE_BYTES = 1024**3
-"""No file larger than this is compared: git would read all of it, a hole of terabytes too."""
-
-_LINK, _SUBMODULE = 0o120000, 0o160000
-_READ_BY_GIT = (".gitignore", ".gitattributes")
 _DIFF = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all", "-M")
 _STATUSES = {"A": "added", "D": "deleted", "M": "modified", "T": "modified", "R": "renamed", "C": "added"}
 
 
-class _Found(Struct):
-    """A work tree: files and links by path with their git modes, and what git has no word for."""
+class _Sides(Struct):
+    """A commit and a work tree, ready to be compared: `tree` is the commit's, as a checkout would write its files."""
 
-    files: dict[str, int]
-    strange: list[str]
-    submodules: list[str]
+    runs: GitRuns
+    committed: dict[str, Entry]
+    found: Found
+    tree: str
 
 
 def changes_since(processes: Processes, repository: str, base: str) -> list[Change]:
     """Every path that differs from `base`, sorted; submodules are looked into. Raises GitError."""
-    with over(processes, repository, base) as runs:
-        committed = _entries(runs)
-        found = _found(repository, committed)
-        _add(runs, found, committed, base)
-        said = runs.output(*_DIFF, "--raw", "--numstat", "-z", base, "--", limit_s=WORK_LIMIT_S)
-    tracked, ignored = _known_to_git(GitRuns(processes, repository))
-    changes = [_placed(change, tracked, ignored) for change in _parsed(said)]
+    with _compared(processes, repository, base) as sides:
+        said = sides.runs.output(*_DIFF, "--raw", "--numstat", "-z", sides.tree, "--", limit_s=WORK_LIMIT_S)
+    committed, found = sides.committed, sides.found
+    changes = [*_parsed(said), *_large(found, committed)]
+    tracked, ignored = _known_to_git(processes, repository)
+    changes = [_placed(change, tracked, ignored) for change in changes]
     changes += [Change(path, "untracked", None, None) for path in found.strange if path not in committed]
-    for path, (mode, commit) in committed.items():
-        if mode == _SUBMODULE:
-            changes += _in_submodule(processes, repository, path, commit, found)
+    for path, entry in committed.items():
+        if entry.mode == SUBMODULE:
+            changes += _in_submodule(processes, repository, path, entry.id, found)
     return sorted(changes, key=lambda change: change.path)
 
 
 def diff_since(processes: Processes, repository: str, base: str, limit_bytes: int, prefix: str = "") -> str:
     """The change since `base` as text, new files and submodules included. Raises GitError."""
-    with over(processes, repository, base) as runs:
-        committed = _entries(runs)
-        found = _found(repository, committed)
-        _add(runs, found, committed, base)
-        sides = (f"--src-prefix=a/{prefix}", f"--dst-prefix=b/{prefix}")
-        text = runs.excerpt(*_DIFF, *sides, base, "--", limit_bytes=limit_bytes)
-    for path in found.strange:
-        shown = path if path.isprintable() else path.encode("unicode_escape").decode()
-        text += f"Left out: b/{prefix}{shown}, which is no file, link or folder that git can record\n"
-    for path in found.submodules:
+    with _compared(processes, repository, base) as sides:
+        names = (f"--src-prefix=a/{prefix}", f"--dst-prefix=b/{prefix}")
+        text = sides.runs.excerpt(*_DIFF, *names, sides.tree, "--", limit_bytes=limit_bytes)
+    for path in sides.found.strange:
+        text += f"Left out: b/{prefix}{_shown(path)}, which is no file, link or folder that git can record\n"
+    for path in sides.found.large:
+        text += f"Left out: b/{prefix}{_shown(path)}, which is too large to be looked into\n"
+    for path in sides.found.submodules:
         inside = os.path.join(repository, path)
-        text += diff_since(processes, inside, committed[path][1], limit_bytes, f"{prefix}{path}/")
+        text += diff_since(processes, inside, sides.committed[path].id, limit_bytes, f"{prefix}{path}/")
     return text
 
 
-def _entries(runs: GitRuns) -> dict[str, tuple[int, str]]:
-    """The mode and object id of every path in the index."""
-    found: dict[str, tuple[int, str]] = {}
-    for entry in runs.output("ls-files", "--stage", "-z").split("\0")[:-1]:
-        facts, _, path = entry.partition("\t")
-        mode, object_id, _ = facts.split(" ")
-        found[path] = (int(mode, 8), object_id)
-    return found
+@contextmanager
+def _compared(processes: Processes, repository: str, base: str) -> Iterator[_Sides]:
+    with over(processes, repository, base) as private:
+        runs = private.runs
+        committed = entries_of(runs, base)
+        found = found_in(repository, committed)
+        own: dict[str, str | None] = {path: None for path in found.large if path in committed}
+        own = {**as_checked_out(runs, repository, committed, found), **own}
+        tree = _with(runs, committed, own) if own else base
+        private.compare_bytes()
+        _add(runs, found, committed, base)
+        yield _Sides(runs, committed, found, tree)
 
 
-def _found(repository: str, committed: Mapping[str, tuple[int, str]]) -> _Found:
-    found = _Found({}, [], [])
-    try:
-        for path, facts in _walk(repository, found, committed):
-            if stat.S_ISLNK(facts.st_mode):
-                found.files[path] = _LINK
-            elif stat.S_ISREG(facts.st_mode):
-                found.files[path] = 0o100755 if facts.st_mode & 0o100 else 0o100644
-                if facts.st_size > MOST_FILE_BYTES:
-                    raise GitError(f"`{path}` has {facts.st_size} bytes; files over 1 GiB are not compared")
-            else:
-                found.strange.append(path)
-                if path.rpartition("/")[2] in _READ_BY_GIT:
-                    raise GitError(f"`{path}` is a pipe, a socket or a device: git would wait for it")
-    except OSError as error:
-        raise GitError(f"`{_shortened(error.filename)}` cannot be read: {error.strerror}") from error
-    return found
+def _with(runs: GitRuns, committed: dict[str, Entry], own: dict[str, str | None]) -> str:
+    """Replace files in the index, None removing them; the tree that it holds then."""
+    any_id = "1" * max(len(entry.id) for entry in committed.values())
+    lines = (f"{committed[path].mode if name else 0:o} {name or any_id}\t{path}\0" for path, name in own.items())
+    runs.output("update-index", "-z", "--index-info", stdin="".join(lines).encode(errors="surrogateescape"))
+    return runs.output("write-tree", limit_s=WORK_LIMIT_S).strip()
 
 
-def _walk(root: str, found: _Found, committed: Mapping[str, tuple[int, str]]) -> Iterator[tuple[str, os.stat_result]]:
-    """Everything below a folder that is no folder. A nested `.git` is strange; submodules are noted."""
-    waiting = [""]
-    while waiting:
-        below = waiting.pop()
-        with os.scandir(os.path.join(root, below)) as entries:
-            ordered = sorted(entries, key=lambda entry: entry.name)
-        for entry in ordered:
-            path = below + entry.name
-            if entry.name.lower() == ".git":
-                if below:
-                    found.strange.append(path)
-                    refuse_waiting(os.path.dirname(entry.path))
-            elif not entry.is_dir(follow_symlinks=False):
-                yield path, entry.stat(follow_symlinks=False)
-            elif committed.get(path, (0, ""))[0] == _SUBMODULE and os.path.lexists(f"{entry.path}/.git"):
-                found.submodules.append(path)
-            else:
-                waiting.append(path + "/")
-
-
-def _shortened(path: str) -> str:
-    return path if len(path) <= 200 else f"{path[:100]}…{path[-50:]}"
-
-
-def _add(runs: GitRuns, found: _Found, committed: Mapping[str, tuple[int, str]], base: str) -> None:
+def _add(runs: GitRuns, found: Found, committed: dict[str, Entry], base: str) -> None:
     """Make the private index hold what stands there and the commit lacks, so that one diff tells of everything.
 
     The object id says nothing: what stands in the file is what is compared. A file whose place a pipe has taken is
@@ -128,16 +90,32 @@ def _add(runs: GitRuns, found: _Found, committed: Mapping[str, tuple[int, str]],
     """
     any_id = "1" * len(base)
     new = {path: mode for path, mode in found.files.items() if path not in committed}
-    gone = {path: 0 for path in found.strange if committed.get(path, (_SUBMODULE, ""))[0] != _SUBMODULE}
+    gone = {path: 0 for path in found.strange if path in committed and committed[path].mode != SUBMODULE}
     text = "".join(f"{mode:o} {any_id}\t{path}\0" for path, mode in {**gone, **new}.items())
     if text:
         runs.output("update-index", "-z", "--index-info", stdin=text.encode(errors="surrogateescape"))
 
 
-def _known_to_git(runs: GitRuns) -> tuple[set[str], set[str]]:
+def _large(found: Found, committed: dict[str, Entry]) -> Iterator[Change]:
+    for path, mode in found.large.items():
+        if path in committed:
+            yield Change(path, "modified", None, None, None, committed[path].mode, mode)
+        else:
+            yield Change(path, "added", None, None, None, None, mode)
+
+
+def _shown(path: str) -> str:
+    return path if path.isprintable() else path.encode("unicode_escape").decode()
+
+
+def _known_to_git(processes: Processes, repository: str) -> tuple[set[str], set[str]]:
     """The paths in the repository's own index, and those that it ignores (whole folders end in `/`)."""
+    runs = GitRuns(processes, repository, {"GIT_WORK_TREE": os.path.realpath(repository)})
     tracked = runs.output("ls-files", "-z")
-    ignored = runs.output("ls-files", "-z", "--others", "--ignored", "--exclude-standard")
+    try:
+        ignored = runs.output("ls-files", "-z", "--others", "--ignored", "--exclude-standard")
+    except GitError:  # a pattern can take for ever; without this list, what is ignored is only called untracked
+        ignored = ""
     return set(tracked.split("\0")), set(ignored.split("\0"))
 
 
@@ -151,12 +129,12 @@ def _placed(change: Change, tracked: set[str], ignored: set[str]) -> Change:
     return replace(change, status="ignored" if hidden else "untracked")
 
 
-def _in_submodule(processes: Processes, repository: str, path: str, commit: str, found: _Found) -> list[Change]:
+def _in_submodule(processes: Processes, repository: str, path: str, commit: str, found: Found) -> list[Change]:
     if path in found.files:  # a file or a link in place of the folder, which the diff leaves out
-        return [Change(path, "modified", None, None, None, _SUBMODULE, found.files[path])]
+        return [Change(path, "modified", None, None, None, SUBMODULE, found.files[path])]
     if path not in found.submodules:
         gone = path in found.strange or not os.path.lexists(os.path.join(repository, path))
-        return [Change(path, "deleted", None, None, old_mode=_SUBMODULE)] if gone else []
+        return [Change(path, "deleted", None, None, old_mode=SUBMODULE)] if gone else []
     try:
         inside = changes_since(processes, os.path.join(repository, path), commit)
     except GitError as error:

@@ -32,6 +32,9 @@ _CONFIG = """[core]
 _ATTRIBUTES = "* !diff\n"
 """Content tells what is text: a `.gitattributes` could call any file binary and so hide it."""
 
+_NO_ATTRIBUTES = "* !diff -text !crlf !eol -ident !filter !working-tree-encoding\n"
+"""Nor is a byte looked past: one could have line endings, encodings and `$Id$` translated before files are compared."""
+
 
 class Store(Struct, frozen=True):
     """Where a repository keeps its objects, and how their ids are made."""
@@ -65,8 +68,19 @@ def borrow(folder: str, store: Store) -> None:
     _write(folder, "objects/info/alternates", store.objects + "\n")
 
 
+class Private(Struct, frozen=True):
+    """A git folder of our own over somebody's work tree."""
+
+    runs: GitRuns
+    folder: str
+
+    def compare_bytes(self) -> None:
+        """From now on files are what they are, whatever any attribute says. Raises OSError."""
+        _write(self.folder, "info/attributes", _NO_ATTRIBUTES)
+
+
 @contextmanager
-def over(processes: Processes, repository: str, base: str) -> Iterator[GitRuns]:
+def over(processes: Processes, repository: str, base: str) -> Iterator[Private]:
     """git on the work tree `repository` with a fresh index that holds the commit `base`, proven. Raises GitError."""
     if not os.path.lexists(os.path.join(repository, ".git")):
         GitRuns(processes, repository).output("rev-parse", "--git-dir")  # raises where there is none at all
@@ -78,7 +92,7 @@ def over(processes: Processes, repository: str, base: str) -> Iterator[GitRuns]:
             runs = GitRuns(processes, repository, {"GIT_DIR": folder, "GIT_WORK_TREE": os.path.realpath(repository)})
             prove(runs, folder, base)
             runs.output("read-tree", base, limit_s=WORK_LIMIT_S)
-            yield runs
+            yield Private(runs, folder)
     except OSError as error:
         raise GitError(f"no place to look at `{repository}` from: {error.strerror}") from error
 

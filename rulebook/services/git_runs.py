@@ -87,6 +87,11 @@ class GitRuns:
         self._looked_at = "GIT_DIR" in self._environment  # that one is our own
         self.repository = repository
 
+    def over(self, folder: str) -> "GitRuns":
+        """The same private git folder over another work tree."""
+        environment = {**self._environment, "GIT_WORK_TREE": os.path.realpath(folder)}
+        return GitRuns(self._processes, folder, environment)
+
     def output(self, *argv: str, stdin: bytes = b"", limit_s: float = GIT_LIMIT_S) -> str:
         """What git prints, complete; bytes that are not UTF-8 as surrogate escapes. Raises GitError."""
         done = self._succeeded(self._done(argv, stdin, LIST_LIMIT_BYTES, "escape", limit_s), argv, limit_s)
@@ -148,13 +153,23 @@ class GitRuns:
     def _error(self, done: Completed, what: str, limit_s: float) -> GitError:
         name = f"`{self.repository}`"
         if done.failure is not None:
-            gone = not os.path.isdir(self._folder)
-            return NotARepository(f"{name} is gone") if gone else GitError(f"git cannot run: {done.failure}")
+            if not os.path.isdir(self._folder):
+                return NotARepository(f"{name} is gone")
+            return self._barred() or GitError(f"git cannot run: {done.failure}")
         if done.timed_out:
             return GitError(f"git took longer than {limit_s:g} s over {name}")
         for pattern, reason in _REASONS:
             if re.search(pattern, done.stderr):
-                kind = NotARepository if "not a git" in reason else GitError
-                return kind(f"{name} {reason}")
+                if "not a git" in reason:
+                    return self._barred() or NotARepository(f"{name} {reason}")
+                return GitError(f"{name} {reason}")
         said = done.stderr.strip().splitlines()
         return GitError(f"git {what} failed in {name}" + (f": {said[-1][:200]}" if said else ""))
+
+    def _barred(self) -> GitError | None:
+        """Where the folder or its git folder is closed to us: git says then that there is no repository."""
+        for place in ("", ".git", ".git/HEAD", ".git/objects"):
+            path = os.path.join(self._folder, place)
+            if os.path.lexists(path) and not os.access(path, os.R_OK):
+                return GitError(f"`{self.repository}` may not be read by this user")
+        return None
