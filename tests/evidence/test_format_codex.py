@@ -137,7 +137,9 @@ def test_an_exit_code_stands_before_the_output_and_not_in_it(tmp_path: Path) -> 
     result = faked.messages[7].tool_result
     assert result is not None
     assert (result.exit_code, result.is_error) == (None, None)
-    printed = changed(tmp_path, "codex/rollout.jsonl", "Exit code: 1\\nWall time: 2.5 seconds\\nOutput:\\n", "Exit code: 0x")
+    printed = changed(
+        tmp_path, "codex/rollout.jsonl", "Exit code: 1\\nWall time: 2.5 seconds\\nOutput:\\n", "Exit code: 0x"
+    )
     assert record_of(printed).calls[1].status is None
 
 

@@ -30,7 +30,13 @@ def of_lines(tmp_path: Path, *records: dict[str, Any]) -> Transcript:
 
 def reply(reply_id: str, *calls: str) -> dict[str, Any]:
     made = [{"id": call, "name": call, "args": {}, "status": "success", "result": []} for call in calls]
-    return {"id": reply_id, "type": "gemini", "content": reply_id, "toolCalls": made, "tokens": {"input": 1, "output": 1}}
+    return {
+        "id": reply_id,
+        "type": "gemini",
+        "content": reply_id,
+        "toolCalls": made,
+        "tokens": {"input": 1, "output": 1},
+    }
 
 
 def words(transcript: Transcript, row: dict[str, Any]) -> dict[str, Any]:
@@ -105,14 +111,20 @@ def test_what_was_taken_back_was_done_and_paid_for() -> None:
 
 
 def test_a_rewind_to_what_is_unknown_takes_back_all(tmp_path: Path) -> None:
-    transcript = of_lines(tmp_path, reply("a", "burn"), {"$rewindTo": "nowhere"}, reply("b"), {"$rewindTo": 7}, reply("c"))
+    transcript = of_lines(
+        tmp_path, reply("a", "burn"), {"$rewindTo": "nowhere"}, reply("b"), {"$rewindTo": 7}, reply("c")
+    )
     assert [message.text for message in transcript.messages] == ["c"]
     assert [thread.id for thread in transcript.threads] == ["rewound-3", "rewound-5"]
 
 
 def test_a_new_history_adds_and_takes_nothing_away(tmp_path: Path) -> None:
     asked = {"id": "u", "type": "user", "content": "Dig.", "timestamp": "2026-03-01T10:00:00Z"}
-    history = [{**reply("copy", "dig")}, {**asked, "id": "n2"}, {"id": "n1", "type": "user", "content": "<state_snapshot>"}]
+    history = [
+        {**reply("copy", "dig")},
+        {**asked, "id": "n2"},
+        {"id": "n1", "type": "user", "content": "<state_snapshot>"},
+    ]
     transcript = of_lines(tmp_path, asked, reply("a", "dig"), {"$set": {"messages": history}}, reply("b"))
     texts = [(message.text, message.injected) for message in transcript.messages if message.role != "tool"]
     assert texts == [("Dig.", False), ("a", False), ("<state_snapshot>", True), ("b", False)]

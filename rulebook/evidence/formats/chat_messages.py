@@ -110,4 +110,4 @@ def foreign_part(given: Mapping[str, object]) -> str | None:
 
 def has_role(given: object) -> bool:
     """Whether it looks like a message at all."""
-    return mapping(given).get("role") in _ROLES
+    return word(mapping(given).get("role")) in _ROLES

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from rulebook.errors import UnknownFormat
 from rulebook.evidence.formats.codex_items import WITHOUT_OUTPUT
 from rulebook.evidence.formats.codex_records import ITEMS, RECORDS, Reading
-from rulebook.evidence.session_files.pairing import finish, warn
+from rulebook.evidence.session_files.pairing import finish, warn, warn_of_lost_calls
 from rulebook.evidence.session_files.records import records_of
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
+from rulebook.evidence.session_files.values import word
 from rulebook.evidence.transcript import Transcript, Usage
 
 _ASIDE = re.compile(
@@ -24,7 +25,7 @@ def _fits(sample: Sample) -> Fit:
     records = [sample.keys] if sample.keys else sample.entries
     if sample.kind not in ("lines", "object") or any("messages" in record for record in records):
         return 0
-    if any("payload" in record and record.get("type") in RECORDS for record in records):
+    if any("payload" in record and word(record.get("type")) in RECORDS for record in records):
         return 2
     first = records[0] if records else {}
     begun = {"id", "timestamp"} <= set(first) and "type" not in first and bool({"instructions", "git"} & set(first))
@@ -33,7 +34,7 @@ def _fits(sample: Sample) -> Fit:
 
 
 def _is_bare(record: Mapping[str, object]) -> bool:
-    return record.get("record_type") == "state" or (record.get("type") in ITEMS and "payload" not in record)
+    return record.get("record_type") == "state" or (word(record.get("type")) in ITEMS and "payload" not in record)
 
 
 def _read(file: SessionFile) -> Transcript:
@@ -46,6 +47,7 @@ def _read(file: SessionFile) -> Transcript:
         raise UnknownFormat(f"`{file.path}` cannot be read as {FORMAT.title}: it has no record of a rollout")
     reading.finish()
     finish(transcript)
+    warn_of_lost_calls(transcript, with_replies=True)
     _forgive_without_output(transcript)
     transcript.end = reading.closing.end()
     transcript.usage = _usage(reading)

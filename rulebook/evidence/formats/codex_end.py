@@ -76,8 +76,8 @@ class Closing(Struct):
 class Tokens(Struct):
     """The running total of a session's tokens, which every `token_count` event repeats.
 
-    `fell` holds the line at which the count was lower than before, as after a restart: the true total is then at
-    least `usage`.
+    `fell` holds the line at which the count was lower than before, as after a restart, or could not be read: the true
+    total is then at least `usage`.
     """
 
     usage: Usage | None = None
@@ -87,6 +87,7 @@ class Tokens(Struct):
         """Take one `token_count` event. Its `info` may be null."""
         told = usage_of(mapping(mapping(payload.get("info")).get("total_token_usage")))
         if told is None or told.total is None:
+            self.fell = where if payload.get("info") is not None and self.fell is None else self.fell
             return
         before = self.usage
         if before is None or before.total is None or told.total > before.total:

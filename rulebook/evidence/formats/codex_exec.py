@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from rulebook.errors import UnknownFormat
 from rulebook.evidence.formats.codex_end import usage_of
-from rulebook.evidence.formats.codex_exec_items import CALLS, call_of_item, result_of_item
+from rulebook.evidence.formats.codex_exec_items import CALLS, NAMED, call_of_item, result_of_item
 from rulebook.evidence.session_files.pairing import finish, warn
 from rulebook.evidence.session_files.records import records_of
 from rulebook.evidence.session_files.sample import Sample
@@ -39,10 +39,10 @@ class Reading(Struct):
 
     def take(self, where: int, event: Mapping[str, object]) -> None:
         """Take the event that stands at line `where`."""
-        kind = event.get("type")
+        kind = word(event.get("type"))
         self.understood = self.understood or kind in _EVENTS
         if kind in _ITEM_EVENTS:
-            self._item(where, str(kind), mapping(event.get("item")))
+            self._item(where, kind, mapping(event.get("item")))
             return
         match kind:
             case "thread.started":
@@ -59,14 +59,14 @@ class Reading(Struct):
                 self.end = End("errored", (word(error.get("message")) or "")[:500], "turn.failed")
             case "error":
                 self.end = End("errored", (word(event.get("message")) or "")[:500], "error")
-        if isinstance(kind, str) and "item" not in event:
+        if kind is not None and "item" not in event:
             name = "api_error" if kind in ("error", "turn.failed") else kind
             self._note(name, where, brief({**mapping(event.get("error")), **event}, frozenset(("type",))))
         else:
             warn(self.transcript, "lost_record", where, "an event of no known type may hold a call or a reply")
 
     def _item(self, where: int, event: str, item: Mapping[str, object]) -> None:
-        kind, done = item.get("type"), event == "item.completed"
+        kind, done = word(item.get("type")), event == "item.completed"
         if kind in CALLS:
             self._call(where, event, item)
         elif kind == "agent_message" and done:
@@ -83,6 +83,8 @@ class Reading(Struct):
         """A call stands where it began; one that never ended has no result."""
         item_id = word(item.get("id")) or ""
         call, begun = self.running.get(item_id), call_of_item(item)
+        if any(word(item.get(key)) is None for key in NAMED.get(str(item.get("type")), ())):
+            warn(self.transcript, "lost_call", where, "a call that does not name its tool")
         if call is None:
             call = self.running[item_id] = begun
             self._reply(Message(0, "assistant", tool_calls=(call,), src=where))
@@ -121,8 +123,8 @@ def _fits(sample: Sample) -> Fit:
     first = records[0]
     if first.get("type") == "thread.started" and "thread_id" in first:
         return 2
-    known = [record for record in records if record.get("type") in _EVENTS]
-    return 2 if any(record.get("type") in _ITEM_EVENTS and "item" in record for record in known) else 0
+    known = [record for record in records if word(record.get("type")) in _EVENTS]
+    return 2 if any(word(record.get("type")) in _ITEM_EVENTS and "item" in record for record in known) else 0
 
 
 def _read(file: SessionFile) -> Transcript:

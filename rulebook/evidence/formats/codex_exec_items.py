@@ -7,6 +7,8 @@ from rulebook.evidence.session_files.values import joined, mapping, sequence, wo
 from rulebook.evidence.transcript import ToolCall, ToolResult
 
 CALLS = frozenset(("command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "web_search"))
+NAMED = {"mcp_tool_call": ("server", "tool"), "collab_tool_call": ("tool",), "command_execution": ("command",)}
+"""What the calls of each type must say to be told from another."""
 _NAMES = {"command_execution": "shell", "file_change": "apply_patch"}
 
 

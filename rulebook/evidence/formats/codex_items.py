@@ -19,12 +19,21 @@ CALLS = frozenset(
     )
 )  # fmt: skip
 """The calls that are known. An image is no call but content that the model made."""
+NAMED = frozenset(("function_call", "custom_tool_call", "mcp_tool_call"))
+"""Calls that name their tool."""
 OUTPUTS = frozenset(
     (
         "function_call_output", "custom_tool_call_output", "tool_search_output", "local_shell_call_output",
         "mcp_tool_call_output", "computer_call_output",
     )
 )  # fmt: skip
+ASIDE = frozenset(
+    (
+        "image_generation_call", "agent_message", "ghost_snapshot", "compaction", "compaction_summary",
+        "context_compaction", "other",
+    )
+)  # fmt: skip
+"""Items that are neither message nor call. A type that is none of these may be one of tomorrow's calls."""
 WITHOUT_OUTPUT = frozenset(("web_search_call", "code_interpreter_call", "file_search_call"))
 """Calls that the provider runs: what they found is told nowhere."""
 

@@ -5,7 +5,17 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from rulebook.evidence.formats.codex_end import Closing, Tokens
-from rulebook.evidence.formats.codex_items import CALLS, MESSAGES, OUTPUTS, call_in, images_in, spoken, thoughts_of
+from rulebook.evidence.formats.codex_items import (
+    ASIDE,
+    CALLS,
+    MESSAGES,
+    NAMED,
+    OUTPUTS,
+    call_in,
+    images_in,
+    spoken,
+    thoughts_of,
+)
 from rulebook.evidence.formats.codex_output import Outcome, outcome_of, result_of
 from rulebook.evidence.session_files.pairing import warn
 from rulebook.evidence.session_files.values import brief, iso_ms, joined, mapping, word
@@ -13,6 +23,8 @@ from rulebook.evidence.transcript import Message, SideEvent, Transcript
 
 RECORDS = frozenset(("session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"))
 ITEMS = MESSAGES | CALLS | OUTPUTS
+_COUNTED = frozenset(("token_count", "task_complete", "turn_complete", "turn_aborted", "error"))
+"""Events that say something of the end or of the tokens."""
 _TOLD_TWICE = frozenset(("user_message", "agent_message", "agent_reasoning", "agent_reasoning_raw_content"))
 """Events that say again what the conversation says."""
 _CALL_ENDS = frozenset(("exec_command_end", "mcp_tool_call_end", "patch_apply_end", "dynamic_tool_call_response"))
@@ -42,11 +54,14 @@ class Reading(Struct):
 
     def take(self, where: int, record: Mapping[str, object]) -> None:
         """Take the record that stands at line `where`, in either layout."""
-        kind, at_ms = record.get("type"), iso_ms(record.get("timestamp"))
+        kind, at_ms = word(record.get("type")), iso_ms(record.get("timestamp"))
         if "payload" not in record:
             self._bare(where, record, at_ms)
             return
         payload = mapping(record.get("payload"))
+        if not payload:
+            warn(self.transcript, "lost_record", where, "a record without a payload may be a call or a reply")
+            return
         self.understood = self.understood or kind in RECORDS
         if kind == "session_meta":
             self._session(where, payload, at_ms)
@@ -56,7 +71,7 @@ class Reading(Struct):
             self._event(where, payload, at_ms)
         elif kind == "compacted":
             self._note("compaction", where, at_ms, brief(payload, frozenset()))
-        elif isinstance(kind, str) and not _holds_an_item(payload):
+        elif kind is not None and not _holds_an_item(payload):
             self.model = (word(payload.get("model")) or self.model) if kind == "turn_context" else self.model
             self._note(kind, where, at_ms, brief(payload, frozenset()))
         else:
@@ -70,12 +85,12 @@ class Reading(Struct):
                 text = f"`{event}` tells of the call `{call_id}`, and the conversation holds no such call"
                 warn(self.transcript, "lost_call", where, text)
         if self.tokens.fell is not None:
-            text = "the running count of tokens fell, so that more were spent than it says"
+            text = "the running count of tokens fell or cannot be read, so that more were spent than it says"
             warn(self.transcript, "usage_partial", self.tokens.fell, text)
 
     def _bare(self, where: int, record: Mapping[str, object], at_ms: int | None) -> None:
         """A record of the oldest layout: an item without its envelope, or the session's first line."""
-        if record.get("type") in ITEMS:
+        if word(record.get("type")) in ITEMS:
             self.understood = True
             self._item(where, record, at_ms)
         elif "record_type" in record:
@@ -97,15 +112,15 @@ class Reading(Struct):
         self._note("session_meta", where, at_ms, brief(payload, frozenset(("instructions",))))
 
     def _item(self, where: int, payload: Mapping[str, object], at_ms: int | None) -> None:
-        kind = payload.get("type")
+        kind = word(payload.get("type"))
         if kind == "message":
             self._message(where, payload, at_ms)
         elif kind == "reasoning":
             self.thoughts += thoughts_of(payload)
             self._note("reasoning", where, at_ms, {})
-        elif kind in CALLS or (isinstance(kind, str) and kind.endswith("_call") and "call_id" in payload):
+        elif kind in CALLS or (kind is not None and kind.endswith("_call") and "call_id" in payload):
             self._call(where, payload, at_ms)
-        elif kind in OUTPUTS or (isinstance(kind, str) and kind.endswith("_output") and "call_id" in payload):
+        elif kind in OUTPUTS or (kind is not None and kind.endswith("_output") and "call_id" in payload):
             self._result(where, payload, at_ms)
         else:
             self._unknown(where, payload, at_ms)
@@ -128,6 +143,8 @@ class Reading(Struct):
 
     def _call(self, where: int, payload: Mapping[str, object], at_ms: int | None) -> None:
         call = call_in(payload)
+        if word(payload.get("type")) in NAMED and word(payload.get("name")) is None:
+            warn(self.transcript, "lost_call", where, "a call that does not name its tool")
         self.open[call.id] = call.name
         self.called.add(call.id)
         if call.name == "spawn_agent":
@@ -146,19 +163,20 @@ class Reading(Struct):
         self.transcript.messages.append(Message(0, "tool", result.text, tool_result=result, at_ms=at_ms, src=where))
 
     def _unknown(self, where: int, payload: Mapping[str, object], at_ms: int | None) -> None:
-        """An item of no known type: told as what it may have been."""
-        kind = payload.get("type")
-        if {"call_id", "arguments"} & set(payload):
-            warn(self.transcript, "lost_call", where, "an item that looks like a call, of no known type")
-        elif "role" in payload:
-            warn(self.transcript, "lost_message", where, "an item that looks like a message, of no known type")
-        elif isinstance(kind, str):
+        """An item that is neither message, call nor result: told as what it may have been."""
+        kind = word(payload.get("type"))
+        if kind is not None and kind in ASIDE:
             self._note(kind, where, at_ms, brief(payload, frozenset()))
+        elif "role" in payload and not {"call_id", "arguments"} & set(payload):
+            warn(self.transcript, "lost_message", where, "an item that looks like a message, of no known type")
         else:
-            warn(self.transcript, "lost_record", where, "an item without a type may be a call or a reply")
+            warn(self.transcript, "lost_record", where, f"an item of the type `{kind}` may be a call or a reply")
 
     def _event(self, where: int, payload: Mapping[str, object], at_ms: int | None) -> None:
-        kind = word(payload.get("type")) or "event"
+        kind = word(payload.get("type"))
+        if kind is None:
+            warn(self.transcript, "lost_record", where, "an event without a type may be the end of a turn")
+            return
         match kind:
             case "token_count":
                 self.tokens.take(where, payload)
@@ -172,7 +190,7 @@ class Reading(Struct):
                 self.closing.failed(payload)
             case "item_completed":
                 item = mapping(payload.get("item"))
-                if item.get("type") in _ITEM_CALLS:
+                if word(item.get("type")) in _ITEM_CALLS:
                     self._claim(where, kind, word(item.get("id")), item)
             case _ if kind in _CALL_ENDS:
                 self._claim(where, kind, word(payload.get("call_id")), payload)
@@ -183,7 +201,7 @@ class Reading(Struct):
 
     def _claim(self, where: int, event: str, call_id: str | None, payload: Mapping[str, object]) -> None:
         """An event says how a call went; a command that a person typed is no call."""
-        if call_id is None or payload.get("source") in _BY_A_PERSON:
+        if call_id is None or word(payload.get("source")) in _BY_A_PERSON:
             return
         self.claimed.setdefault(call_id, (where, event))
         if call_id in self.open:
@@ -200,4 +218,4 @@ class Reading(Struct):
 
 def _holds_an_item(payload: Mapping[str, object]) -> bool:
     """Whether a record of another type holds what only the conversation holds."""
-    return payload.get("type") in ITEMS or bool({"call_id", "role"} & set(payload))
+    return word(payload.get("type")) in ITEMS | _COUNTED or bool({"call_id", "role"} & set(payload))

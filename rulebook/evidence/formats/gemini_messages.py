@@ -46,17 +46,21 @@ def text_of(content: object) -> str:
 
 
 def usage_of(tokens: Mapping[str, object]) -> Usage | None:
-    """A reply's tokens. The cache is a part of the input; thoughts and the prompts of tools are parts of nothing."""
+    """A reply's tokens. The cache is a part of the input; thoughts and the prompts of tools are parts of nothing.
+
+    None where there are none, and where they are not the total that is stated beside them.
+    """
     prompt, output = count(tokens.get("input")), count(tokens.get("output"))
     if prompt is None and output is None:
         return None
-    thoughts = count(tokens.get("thoughts"))
-    return Usage(
+    thoughts, total = count(tokens.get("thoughts")), count(tokens.get("total"))
+    usage = Usage(
         input=None if prompt is None else prompt + (count(tokens.get("tool")) or 0),
         output=None if output is None else output + (thoughts or 0),
         cache_read=count(tokens.get("cached")),
         reasoning=thoughts,
     )
+    return usage if total is None or total == usage.total else None
 
 
 def call_key(call: object) -> str:
@@ -81,7 +85,7 @@ def _call(given: Mapping[str, object]) -> ToolCall:
 
 def _answers(given: Mapping[str, object], at_ms: int | None, where: int | None) -> list[Message]:
     """The result of a call, if it has one: a call that waits for approval or still runs has none."""
-    status, parts = given.get("status"), given.get("result")
+    status, parts = word(given.get("status")), given.get("result")
     if status not in _ENDED and not parts:
         return []
     text = _result_text(parts) or (word(given.get("resultDisplay")) if not parts else None) or ""

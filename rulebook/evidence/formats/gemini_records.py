@@ -10,6 +10,7 @@ from rulebook.evidence.session_files.values import brief, iso_ms, mapping, seque
 from rulebook.evidence.transcript import End, Message, SideEvent, Thread, Transcript
 
 _SPOKEN = ("user", "gemini")
+_OF_REPLIES = frozenset(("toolCalls", "thoughts", "tokens", "model"))
 
 
 class Entry(Struct):
@@ -90,18 +91,19 @@ class Reading(Struct):
 
     def _tell(self, entry: Entry, messages: list[Message]) -> None:
         """One entry as messages or as an event; what may have held a call, and cannot be read, as a warning."""
-        record, kind = entry.record, entry.record.get("type")
+        record, kind = entry.record, word(entry.record.get("type"))
         calls = sequence(record.get("toolCalls"))
         if kind in _SPOKEN:
             messages += messages_of(record, entry.where)
-        elif isinstance(kind, str) and not calls:
+        elif kind is not None and not _OF_REPLIES & set(record):
             data = {**record, "text": text_of(record.get("content"))}
             self._note("api_error" if kind == "error" else kind, entry.where, data)
         else:
             warn(self.transcript, "lost_record", entry.where, f"a message of the type `{kind}` may be a reply")
         if kind == "user" and calls:
             warn(self.transcript, "lost_call", entry.where, "a user's message with calls of tools")
-        if any(word(mapping(call).get("name")) is None for call in calls):
+        unread = record.get("toolCalls", []) != calls
+        if unread or any(word(mapping(call).get("name")) is None for call in calls):
             warn(self.transcript, "lost_call", entry.where, "a call that does not name its tool")
         if any("agentId" in mapping(call) for call in calls):
             text = "a sub-agent was started, whose session is a file of its own"
@@ -110,6 +112,9 @@ class Reading(Struct):
     def _rewind(self, where: int, target: str | None) -> None:
         """Everything from the message of that id on is taken back; an id that is unknown takes back all."""
         last = target if target in self.entries else None
+        if last is None:
+            text = f"the chat was taken back to the message `{target}`, which is not in the file"
+            warn(self.transcript, "split_conversation", where, text)
         taken: list[Entry] = []
         while self.entries:
             key, entry = self.entries.popitem()

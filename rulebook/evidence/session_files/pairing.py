@@ -49,13 +49,17 @@ def warn(transcript: Transcript, code: str, where: int | None, text: str) -> Non
     transcript.warnings.append(Irregularity(code, where, text))
 
 
-def warn_of_lost_calls(transcript: Transcript) -> None:
-    """Say that results answer calls which the file does not hold: some tool ran unseen. A second answer is none."""
+def warn_of_lost_calls(transcript: Transcript, *, with_replies: bool = False) -> None:
+    """Say that results answer calls which the file does not hold: some tool ran unseen. A second answer is none.
+
+    `with_replies`: each of the calls stood in a reply of its own, so that replies were not read either.
+    """
     messages = all_messages(transcript)
     known = {call.id for message in messages for call in message.tool_calls}
     orphans = [m for m in messages if m.tool_result is not None and m.tool_result.call_id not in known]
     if orphans:
-        warn(transcript, "lost_call", orphans[0].src, f"results of calls that are not in the file: {len(orphans)}")
+        code = "lost_record" if with_replies else "lost_call"
+        warn(transcript, code, orphans[0].src, f"results of calls that are not in the file: {len(orphans)}")
 
 
 def _pair(messages: list[Message], warnings: list[Irregularity]) -> None:
