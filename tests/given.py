@@ -22,7 +22,7 @@ Case = Mapping[str, Any]
 def evidence_of(case: Case, wants: Wants, folder: Path, ports: Ports) -> Evidence:
     """What the case says was left behind; the log keeps no more than `wants`.
 
-     `session` is `none`, `{events: […]}` as they stand in the log, or `{messages: […], events: […], end}`: a
+     `session` is `none`, `{events: […]}` as they stand in the log (a `_time_ms` beside an event is its time), or `{messages: […], events: […], end}`: a
     conversation in short, then these events, then the end (`finished`, another reason, or `none`); `format`
     and `carries` make it a session of another program. `files` is the repository's final state, `base` its
     first commit, and `git` what was then done to it, a list of words each; `tests` is how declared tests ended.
@@ -103,8 +103,8 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 
 
 def _event(event: Case) -> dict[str, Any]:
-    (kind,) = event
-    return {kind: {**_DEFAULTS.get(kind, {}), **(event[kind] or {})}}
+    kind, *rest = event
+    return {kind: {**_DEFAULTS.get(kind, {}), **(event[kind] or {})}, **{key: event[key] for key in rest}}
 
 
 def _message(message: Case, number: int) -> list[dict[str, Any]]:

@@ -41,6 +41,15 @@ def unknown_tools(record: Record, names: Iterable[str]) -> list[str]:
     return [name for name in names if name not in known]
 
 
+def unseen_agents(record: Record) -> str:
+    """What to say of sub-agents whose calls stand in logs of their own; empty when there are none."""
+    if record.format != "chock_log" or not record.children:
+        return ""
+    count = len(record.children)
+    whose = "a sub-agent stand in a log of its own" if count == 1 else f"{count} sub-agents stand in logs of their own"
+    return f"the calls of {whose}"
+
+
 def times(count: int) -> str:
     """How often, in words: "once", "3 times"."""
     return "once" if count == 1 else f"{count} times"

@@ -82,7 +82,8 @@ class Call(Struct):
     """A tool call with its result. `index` counts the session's calls from 0; `turn` counts assistant messages from 1.
 
     `status`: ok, error, refused (the tool did not run), unfinished (no result), or None where the format does not say.
-    `arguments` is None when they are not a JSON object; `arguments_raw` always has the text.
+    `arguments` is None when they are not a JSON object; `arguments_raw` always has the text. `thread` names the
+    sub-agent that made the call, whose own count `index` and `message` then are; None: the session itself.
     """
 
     index: int
@@ -96,11 +97,22 @@ class Call(Struct):
     duration_s: float | None = None
     offset: int | None = None
     message: int | None = None
+    thread: str | None = None
 
     @property
     def seen(self) -> Seen:
         """Where it stands."""
+        if self.thread is not None:
+            return Seen(call_id=self.id, note=f"in the thread of the sub-agent `{self.thread}`")
         return Seen(self.offset, self.message, self.index, self.id)
+
+
+class Delegated(Struct):
+    """The calls of one sub-agent in their order; `parent` is the id of the call that started it, where it is known."""
+
+    thread: str
+    parent: str | None
+    calls: list[Call]
 
 
 class EventRecord(Struct):
@@ -197,9 +209,9 @@ class Record(Struct):
     that format can tell. `event_counts` and `first_event` (byte offset) are by the names on the wire, unknown ones
     too. `known_tools` holds the tools that the session is known to have had; None when the format does not say.
     `went_on`: a further run began after the last end. `delegated` counts the calls that sub-agents made, by tool,
-    where the file shows them. `sha256` is that of the bytes it was read from, in hex; None when it was not
-    read from a file. `possible_events` holds the names that a foreign session can show, so that the absence of
-    another tells nothing; None: any.
+    where the file shows them, and `threads` holds those calls. `sha256` is that of the bytes it was read from, in hex;
+    None when it was not read from a file. `possible_events` holds the names that a foreign session can show, so that
+    the absence of another tells nothing; None: any.
     """
 
     format: str = "chock_log"
@@ -217,6 +229,7 @@ class Record(Struct):
     tool_counts: dict[str, int] = field(default_factory=dict)
     first_call: dict[str, Seen] = field(default_factory=dict)
     delegated: dict[str, int] = field(default_factory=dict)
+    threads: list[Delegated] = field(default_factory=list)
     known_tools: frozenset[str] | None = None
     calls: list[Call] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)

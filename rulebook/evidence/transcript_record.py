@@ -1,6 +1,7 @@
 """A foreign session's transcript as the facts that rules ask for."""
 
 import re
+from collections.abc import Iterator
 from typing import Literal
 
 from rulebook.evidence.formats import session_formats
@@ -9,6 +10,7 @@ from rulebook.evidence.record import (
     EVERYTHING,
     Call,
     Child,
+    Delegated,
     EndRecord,
     EventRecord,
     Fact,
@@ -92,37 +94,46 @@ def carried(transcript: Transcript) -> frozenset[Fact]:
 
 
 def _take_calls(record: Record, transcript: Transcript) -> None:
+    for call in _calls_of(transcript.messages):
+        record.call_count += 1
+        record.tool_counts[call.name] = record.tool_counts.get(call.name, 0) + 1
+        record.first_call.setdefault(call.name, call.seen)
+        if record.wants.tool_calls:
+            record.calls.append(call)
+    record.turns = sum(message.role == "assistant" and not message.injected for message in transcript.messages)
+
+
+def _calls_of(messages: list[Message], thread: str | None = None) -> Iterator[Call]:
+    """The calls of one thread, joined with their results."""
     results: dict[str, ToolResult] = {}
     times: dict[str, int | None] = {}
-    for message in transcript.messages:
+    for message in messages:
         if message.tool_result is not None and message.tool_result.call_id is not None:
             results.setdefault(message.tool_result.call_id, message.tool_result)
             times.setdefault(message.tool_result.call_id, message.at_ms)
-    for message in transcript.messages:
-        if message.role == "assistant" and not message.injected:
-            record.turns += 1
+    index = turn = 0
+    for message in messages:
+        turn += message.role == "assistant" and not message.injected
         for given in message.tool_calls:
-            call = _call(record, message, given, results.get(given.id))
+            call = _call(index, turn, message, given, results.get(given.id))
+            call.thread = thread
             answered = times.get(given.id)
             if call.duration_s is None and message.at_ms is not None and answered is not None:
                 call.duration_s = max(0, answered - message.at_ms) / 1000
-            record.call_count += 1
-            record.tool_counts[call.name] = record.tool_counts.get(call.name, 0) + 1
-            record.first_call.setdefault(call.name, call.seen)
-            if record.wants.tool_calls:
-                record.calls.append(call)
+            index += 1
+            yield call
 
 
-def _call(record: Record, message: Message, given: ToolCall, result: ToolResult | None) -> Call:
+def _call(index: int, turn: int, message: Message, given: ToolCall, result: ToolResult | None) -> Call:
     return Call(
-        index=record.call_count,
+        index=index,
         id=given.id,
         name=given.name,
         arguments=given.args,
         arguments_raw=given.args_raw,
         result=None if result is None else result.text,
         status=_status(result),
-        turn=record.turns,
+        turn=turn,
         duration_s=None if result is None else result.seconds,
         message=message.index,
     )
@@ -143,8 +154,12 @@ def _take_children(record: Record, transcript: Transcript) -> None:
     for child in children_of(transcript):
         place = places.get(child.call_id)
         record.children[child.id] = Child(child.id, child.task, child.outcome, child.turns, Seen(message=place))
-    for call in (call for thread in transcript.threads for m in thread.messages for call in m.tool_calls):
-        record.delegated[call.name] = record.delegated.get(call.name, 0) + 1
+    for thread in transcript.threads:
+        for given in (call for message in thread.messages for call in message.tool_calls):
+            record.delegated[given.name] = record.delegated.get(given.name, 0) + 1
+        if record.wants.tool_calls:
+            calls = list(_calls_of(thread.messages, thread.id))
+            record.threads.append(Delegated(thread.id, thread.parent_call_id, calls))
 
 
 def _take_events(record: Record, transcript: Transcript) -> None:

@@ -35,7 +35,7 @@ def floor_of(program: Program, evidence: Evidence, base: BaseCommit, ports: Port
 
 
 def empty_session(configured: list[Configured]) -> Record:
-    """A session that was started under this configuration and ended, and in between did nothing and cost nothing."""
+    """A session that was started under this configuration and ended, and in between did nothing, in no time and for nothing."""
     return Record(
         total_events=2,
         event_counts={"session.start": 1, "session.end": 1},
@@ -45,6 +45,8 @@ def empty_session(configured: list[Configured]) -> Record:
         spend=Spend(free=1),
         network=Network(summaries=1, hosts_complete=True),
         configs=configured,
+        first_ms=0,
+        last_ms=0,
     )
 
 

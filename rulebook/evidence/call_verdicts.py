@@ -1,0 +1,85 @@
+"""Verdicts on the calls of one session, and what comes of it where nobody can tell."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from rulebook.errors import Missing
+from rulebook.evidence.call_shape import CallShape, Verdict
+from rulebook.evidence.record import Call, Record
+from rulebook.languages.comparison import Compared
+from rulebook.outcome import Outcome, student_fault
+
+_SEEN_AT_MOST = 20
+_NAMED_AT_MOST = 5
+
+
+class Doubt(NamedTuple):
+    """A call of which it cannot be told whether it fits."""
+
+    call: Call
+    verdict: Verdict
+
+
+class CallVerdicts:
+    """Looks at the calls of one session, each with each wanted shape at most once."""
+
+    def __init__(self, record: Record, shapes: Sequence[CallShape], how: Compared) -> None:
+        self._record, self._shapes, self._how = record, shapes, how
+        self._answers = "results" in record.carries
+        self._known: dict[tuple[int, int], Verdict] = {}
+        self.doubts: list[Doubt] = []
+
+    def verdict(self, want: int, call: int) -> Verdict:
+        """Whether the main thread's call of that number fits the wanted shape of that number."""
+        key = want, call
+        if key not in self._known:
+            made = self._record.calls[call]
+            self._known[key] = found = self._shapes[want].verdict(made, self._how, answers=self._answers)
+            if found in ("spoiled", "unknown"):
+                self.doubts.append(Doubt(made, found))
+        return self._known[key]
+
+    def any_of(self, call: Call) -> Verdict:
+        """Whether the call fits one of the shapes."""
+        return best(self._each(call))
+
+    def _each(self, call: Call) -> Iterator[Verdict]:
+        for shape in self._shapes:
+            yield shape.verdict(call, self._how, answers=self._answers)
+
+
+def best(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict on alternatives: one that fits is enough."""
+    found: Verdict = "no"
+    for verdict in verdicts:
+        if verdict == "yes":
+            return verdict
+        if found == "no" or verdict == "unknown":
+            found = verdict
+    return found
+
+
+def undecided(doubtful: Sequence[Doubt], record: Record, expected: str) -> Outcome:
+    """What comes of it where calls that cannot be judged decide: the student's fault if it is all the student's.
+
+    Raises Missing in `harness` when the format does not say enough of one of them.
+    """
+    ours = [doubt.call for doubt in doubtful if doubt.verdict == "unknown"]
+    if ours:
+        raise Missing("harness", f"{record.title} does not say enough of {listed_calls(ours)}")
+    reason = f"the arguments are not valid JSON in {listed_calls([doubt.call for doubt in doubtful])}"
+    seen = tuple(doubt.call.seen for doubt in doubtful[:_SEEN_AT_MOST])
+    return student_fault(reason, expected=expected, seen=seen)
+
+
+def listed_calls(calls: Sequence[Call]) -> str:
+    """Calls as a person finds them again: tool, place and id."""
+    shown = ", ".join(shown_call(call) for call in calls[:_NAMED_AT_MOST])
+    more = len(calls) - _NAMED_AT_MOST
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def shown_call(call: Call) -> str:
+    """One call: its tool, its place and its id."""
+    place = f"call {call.index}" if call.thread is None else f"in the sub-agent `{call.thread}`"
+    return f"`{call.name}` ({place}, id `{call.id}`)" if call.id else f"`{call.name}` ({place})"
