@@ -89,6 +89,16 @@ checks = st.one_of(
             {"file": {"path": "a.txt", "exists": True}},
             {"required_paths": ["a.txt"]},
             {"forbidden_network_hosts": ["example.com"]},
+            {"tool_calls": ["bash", "bash"]},
+            {"tool_calls": {"order": "any_order", "calls": [{"name": "bash", "arguments": {"path": "x"}}, "bash"]}},
+            {"tool_calls": {"max": 0, "calls": [{"any_argument": {"matches": "x$"}, "status": "error"}]}},
+            {"sequence": {"never_after": {"once": {"event": "usage"}, "then": "bash"}}},
+            {"sequence": {"before": {"first": {"tool": "bash", "as": "r"}, "then": {"result": {"from": "r.result"}}}}},
+            {"sequence": {"follows": {"each": {"event": "something.new"}, "by": {"event": "message"}, "within": 2}}},
+            {"required_tools": ["bash"]},
+            {"max_tool_calls": 1},
+            {"max_tokens": 20},
+            {"max_seconds": 3},
         ]
     ),
 )

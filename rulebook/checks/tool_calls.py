@@ -155,7 +155,8 @@ class ToolCalls(Check, kind="tool_calls"):
     def _in_a_row(self, record: Record, look: CallVerdicts) -> Outcome:
         """The main thread's calls: those of a sub-agent stand in no order to them."""
         extra = self.allow_extra and self.order != "exact"
-        match = partial(matched, self.order, len(self.calls), len(record.calls), allow_extra=extra)
+        size = len(self.calls), len(record.calls)
+        match = partial(matched, self.order, *size, allow_extra=extra, candidates=look.candidates)
         certain = match(lambda want, call: look.verdict(want, call) == "yes")
         doubtful = list(look.doubts)
         if not certain.whole and doubtful and match(lambda want, call: look.verdict(want, call) != "no").whole:

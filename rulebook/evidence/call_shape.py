@@ -158,7 +158,12 @@ def arguments_of(call: Call) -> Mapping[str, object] | None:
 
 def tool_names(name: Comparison | None) -> tuple[str, ...] | None:
     """The only tools that such a name can mean; None where it can mean others."""
-    match None if name is None else name.root:
+    return None if name is None else names_in(name.root)
+
+
+def names_in(name: Comparator | None) -> tuple[str, ...] | None:
+    """The only texts that such a comparison lets through; None where it lets others through."""
+    match name:
         case Equals(str() as only):
             return (only,)
         case OneOf(values) if all(isinstance(value, str) for value in values):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rulebook.errors import Missing
-from rulebook.evidence.call_shape import CallShape, Verdict
+from rulebook.evidence.call_shape import CallShape, Verdict, names_in
 from rulebook.evidence.record import Call, Record
 from rulebook.languages.comparison import Compared
 from rulebook.outcome import Outcome, student_fault
@@ -27,6 +27,7 @@ class CallVerdicts:
         self._record, self._shapes, self._how = record, shapes, how
         self._answers = "results" in record.carries
         self._known: dict[tuple[int, int], Verdict] = {}
+        self._by_name: dict[str, list[int]] | None = None
         self.doubts: list[Doubt] = []
 
     def verdict(self, want: int, call: int) -> Verdict:
@@ -38,6 +39,17 @@ class CallVerdicts:
             if found in ("spoiled", "unknown"):
                 self.doubts.append(Doubt(made, found))
         return self._known[key]
+
+    def candidates(self, want: int) -> Sequence[int]:
+        """The main thread's calls that bear a name which the wanted shape can have; only they can fit."""
+        names = names_in(self._shapes[want].name)
+        if names is None:
+            return range(len(self._record.calls))
+        if self._by_name is None:
+            self._by_name = {}
+            for call in self._record.calls:
+                self._by_name.setdefault(call.name, []).append(call.index)
+        return sorted(index for name in set(names) for index in self._by_name.get(name, []))
 
     def any_of(self, call: Call) -> Verdict:
         """Whether the call fits one of the shapes."""

@@ -19,8 +19,50 @@ DECISIONS: tuple[str, ...] = (
 _COUNT = Scalar("number", least=0)
 _LIST = ListOf(ANYTHING)
 
+_SPAWN_CHAIN = ListOf(RecordOf("an agent of the chain", {"agent_kind": TEXT, "reason": TEXT}))
+
+_CALLED: dict[str, Type] = {"call_id": TEXT, "tool": TEXT, "arguments": TEXT}
+
+_PART = RecordOf(
+    "a part of a message",
+    {
+        "text": optional(TEXT),
+        "reasoning": optional(RecordOf("a part `reasoning`", {"text": TEXT, "signature": optional(TEXT)})),
+        "tool_use": optional(RecordOf("a part `tool_use`", _CALLED)),
+        "tool_result": optional(
+            RecordOf("a part `tool_result`", {"call_id": TEXT, "output": TEXT, "is_error": optional(YES_NO)})
+        ),
+        "image": optional(RecordOf("a part `image`", {"call_id": optional(TEXT), "media_type": TEXT, "data": TEXT})),
+    },
+)
+
+_PLAN_STEP = RecordOf(
+    "a step of the plan",
+    {
+        "id": optional(ANYTHING),
+        "subject": TEXT,
+        "status": Scalar("text", choices=("pending", "in_progress", "done", "abandoned")),
+        "blocked_by": optional(TEXT),
+    },
+)
+
+_RESTRICTION = RecordOf(
+    "a restriction",
+    {
+        "action": TEXT,
+        "ceiling": Scalar("text", choices=("deny", "agent_then_human", "ask", "agent_review", "allow")),
+        "reason": TEXT,
+    },
+)
+
+_HOST = RecordOf("a host", {"host": TEXT, "port": optional(_COUNT), "granted": _COUNT, "refused": _COUNT})
+
+_SYSCALL = RecordOf("a system call", {"name": TEXT, "count": _COUNT, "unverified_paths": optional(ANYTHING)})
+
+_IMAGE = RecordOf("an image", {"media_type": TEXT, "byte_count": _COUNT, "content_hash": TEXT})
+
 PAYLOADS: dict[str, dict[str, Type]] = {
-    "session.start": {"agent_kind": TEXT, "model_alias": TEXT, "parent_session": TEXT, "spawn_chain": _LIST},
+    "session.start": {"agent_kind": TEXT, "model_alias": TEXT, "parent_session": TEXT, "spawn_chain": _SPAWN_CHAIN},
     "session.config": {
         "config_hash": optional(TEXT),
         "sandbox_hash": optional(TEXT),
@@ -32,8 +74,9 @@ PAYLOADS: dict[str, dict[str, Type]] = {
         "policy_rules": optional(ListOf(TEXT)),
         "dev_shell": optional(TEXT),
         "allow_dirty": optional(YES_NO),
+        "tools": optional(ListOf(TEXT)),
     },
-    "session.end": {"reason": Scalar("text", choices=END_REASONS), "detail": TEXT},
+    "session.end": {"reason": Scalar("text", choices=END_REASONS), "detail": TEXT, "raw": optional(TEXT)},
     "session.spawn": {
         "child_session": TEXT,
         "child_agent_kind": TEXT,
@@ -50,21 +93,37 @@ PAYLOADS: dict[str, dict[str, Type]] = {
         "source_started_ms": optional(NUMBER),
         "source_ended_ms": optional(NUMBER),
         "messages": optional(NUMBER),
+        "outcome": optional(ANYTHING),
+        "warnings": optional(_LIST),
     },
     "message": {
         "role": Scalar("text", choices=("user", "assistant", "system", "tool")),
-        "content": _LIST,
+        "content": ListOf(_PART),
         "model_alias": optional(TEXT),
+        "thread": optional(TEXT),
+        "injected": optional(YES_NO),
+        "hidden": optional(YES_NO),
+        "id": optional(TEXT),
+        "model": optional(TEXT),
+        "stop": optional(TEXT),
+        "src": optional(NUMBER),
     },
-    "tool.call": {"call_id": TEXT, "tool": TEXT, "arguments": TEXT},
-    "tool.result": {"call_id": TEXT, "output": TEXT, "is_error": YES_NO, "truncated": YES_NO, "note": optional(TEXT)},
+    "tool.call": _CALLED,
+    "tool.result": {
+        "call_id": TEXT,
+        "output": TEXT,
+        "is_error": YES_NO,
+        "truncated": YES_NO,
+        "note": optional(TEXT),
+        "image": optional(_IMAGE),
+    },
     "approval.request": {
         "action": TEXT,
         "summary": TEXT,
         "detail": TEXT,
         "reason": TEXT,
         "agent_kind": TEXT,
-        "spawn_chain": _LIST,
+        "spawn_chain": _SPAWN_CHAIN,
         "timeout_at_ms": NUMBER,
         "tool_call_id": TEXT,
         "review": optional(TEXT),
@@ -86,7 +145,7 @@ PAYLOADS: dict[str, dict[str, Type]] = {
         "summary": TEXT,
         "from_id": NUMBER,
         "through_id": NUMBER,
-        "kept_ranges": _LIST,
+        "kept_ranges": ListOf(RecordOf("a range", {"from_id": NUMBER, "through_id": NUMBER})),
         "model_alias": TEXT,
         "stand_in_reason": optional(TEXT),
     },
@@ -120,8 +179,8 @@ PAYLOADS: dict[str, dict[str, Type]] = {
         "result": TEXT,
         "scratchpad_path": TEXT,
     },
-    "plan.update": {"steps": _LIST},
-    "policy.self": {"restrictions": _LIST, "authorised": optional(YES_NO)},
+    "plan.update": {"steps": ListOf(_PLAN_STEP)},
+    "policy.self": {"restrictions": ListOf(_RESTRICTION), "authorised": optional(YES_NO)},
     "workspace.open": {
         "kind": Scalar("text", choices=("worktree", "overlay")),
         "attempt": TEXT,
@@ -152,15 +211,17 @@ PAYLOADS: dict[str, dict[str, Type]] = {
         "mechanism": TEXT,
         "observed": optional(NUMBER),
         "unobserved": optional(NUMBER),
-        "calls": optional(_LIST),
+        "calls": optional(ListOf(_SYSCALL)),
         "paths_verified": optional(YES_NO),
+        "path_readers_unreported": optional(ANYTHING),
+        "path_readers_absent": optional(ANYTHING),
     },
     "device.exposed": {"attempt": TEXT, "action": TEXT, "decision": TEXT, "enforced": optional(YES_NO)},
     "network.summary": {
         "granted": _COUNT,
         "refused": _COUNT,
         "diagnostic": optional(TEXT),
-        "hosts": optional(_LIST),
+        "hosts": optional(ListOf(_HOST)),
         "hosts_complete": optional(YES_NO),
     },
     "secret.used": {"name": TEXT, "action": TEXT, "bind": TEXT, "variable": TEXT},

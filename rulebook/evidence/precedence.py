@@ -224,15 +224,13 @@ def _hidden(moment: Moment, values: Sequence[object]) -> Verdict | None:
 
 
 def _frozen(value: object) -> object:
-    """A flat value by which to look others up: numbers by their worth, and `true` is no number."""
-    match value:
-        case MissingValue():
-            return object()  # nothing is equal to what is not there
-        case bool():
-            return ("yes or no", value)
-        case list():
-            return ("list", tuple(map(_frozen, value)))
-        case dict():
-            return object()
-        case _:
-            return value
+    """A value by which to look others up: numbers by their worth, `true` no number, a nested one equal to nothing."""
+    if isinstance(value, list):
+        return ("list", tuple(map(_frozen_item, value)))
+    return _frozen_item(value)
+
+
+def _frozen_item(value: object) -> object:
+    if isinstance(value, MissingValue | list | Mapping):
+        return object()
+    return ("yes or no", value) if isinstance(value, bool) else value

@@ -9,16 +9,19 @@ from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator, model_v
 from rulebook.evidence.call_shape import CallOptions, CallShape, Verdict, fields_of, tool_names
 from rulebook.evidence.document import event_data
 from rulebook.evidence.event_names import EventName
+from rulebook.evidence.event_types import payload_type
 from rulebook.evidence.record import EventRecord, Record
 from rulebook.evidence.timeline import Moment
-from rulebook.languages.comparator import BoundName, Comparator, Fields, Reference
+from rulebook.languages.comparator import BoundName, Comparator, Equals, Fields, Reference
 from rulebook.languages.comparator_reading import PayloadField, ToolName
 from rulebook.languages.comparison import Compared, fields_hold
 from rulebook.languages.faults import Fault, LanguageError, refused
 from rulebook.languages.pattern import Pattern
 from rulebook.languages.template import Template
+from rulebook.languages.types import RecordOf, Scalar
 from rulebook.languages.values import Named
 from rulebook.place import Path
+from rulebook.spelling import guess, listed
 
 _OF_A_CALL = ("tool", "arguments", "any_argument", "status", "result")
 
@@ -51,6 +54,18 @@ class Step(CallOptions):
         if self.event is None and self.data is not None:
             words = {"key": "data", "where": "beside `event`"}
             raise refused(LanguageError(Fault("RB210", words, path=("data",))))
+        return self
+
+    @model_validator(mode="after")
+    def _data_of_that_event(self) -> Self:
+        payload = payload_type(self.event) if self.event is not None else None
+        asked = self.data.root if self.data is not None else None
+        if isinstance(payload, RecordOf) and isinstance(asked, Fields):
+            faults = [
+                fault for name, field in asked.fields.items() if (fault := _odd(name, field, payload)) is not None
+            ]
+            if faults:
+                raise refused(LanguageError(*faults))
         return self
 
     @property
@@ -129,6 +144,25 @@ def bound_fields(moment: Moment) -> Mapping[str, object]:
     if moment.call is not None:
         return fields_of(moment.call)
     return {} if moment.event is None else {"name": moment.event.name, "data": payload_of(moment.event)}
+
+
+def _odd(name: str, field: Comparator, payload: RecordOf) -> Fault | None:
+    """What is wrong with a field of an event's payload: there is none of that name, or it can never be that word."""
+    kind = payload.fields.get(name)
+    if kind is None:
+        words = {"field": name, "place": payload.place, "guess": guess(name, payload.fields)}
+        return Fault("RB403", words, path=("data", name))
+    match field:
+        case Equals(str(word)) if isinstance(kind, Scalar) and kind.choices and word not in kind.choices:
+            words = {
+                "value": word,
+                "key": name,
+                "choices": listed(kind.choices),
+                "guess": guess(word, kind.choices, list_up_to=0),
+            }
+            return Fault("RB204", words, path=("data", name))
+        case _:
+            return None
 
 
 def _one_or_more(value: object, handler: ValidatorFunctionWrapHandler) -> tuple[Step, ...]:

@@ -3,7 +3,7 @@
 Each wanted call is matched by a call of its own, so that one that is wanted twice must be made twice.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -11,6 +11,9 @@ from msgspec import Struct
 Order = Literal["in_order", "exact", "any_order"]
 Fits = Callable[[int, int], bool]
 """Whether the wanted call, the first number, is matched by the call that the second one counts."""
+
+Candidates = Callable[[int], Iterable[int]]
+"""The only calls that could match a wanted one, in their order."""
 
 
 class Matched(Struct, frozen=True):
@@ -30,13 +33,19 @@ class Matched(Struct, frozen=True):
         return self.missing is None and self.extra is None
 
 
-def matched(order: Order, wanted: int, calls: int, fits: Fits, *, allow_extra: bool) -> Matched:
+def matched(
+    order: Order, wanted: int, calls: int, fits: Fits, *, allow_extra: bool, candidates: Candidates | None = None
+) -> Matched:
     """Match so many `wanted` calls with `calls` that were made.
 
-    In proportion to the calls in order and exactly; in any order to wanted × calls, and then wanted³ at most.
+    In proportion to the calls in order and exactly. In any order to the `candidates` of each wanted one (None: all
+    calls), and then to wanted³ at most.
     """
     if order == "any_order":
-        return _any_order(wanted, calls, fits, allow_extra=allow_extra)
+        choices = [
+            _first(wanted, range(calls) if candidates is None else candidates(n), fits, n) for n in range(wanted)
+        ]
+        return _any_order(choices, calls, allow_extra=allow_extra)
     return _in_order(wanted, calls, fits) if allow_extra else _exact(wanted, calls, fits)
 
 
@@ -61,13 +70,9 @@ def _exact(wanted: int, calls: int, fits: Fits) -> Matched:
     return Matched(tuple(pairs), done if done < wanted else None, done if done < calls else None)
 
 
-def _any_order(wanted: int, calls: int, fits: Fits, *, allow_extra: bool) -> Matched:
-    """A largest matching.
-
-    No wanted call needs more than `wanted` calls to choose from: the others take all but one of them at most. Where
-    no call may be left over, too many calls are too many whatever they are.
-    """
-    choices = [_first(wanted, calls, fits, one) for one in range(wanted)]
+def _any_order(choices: Sequence[Sequence[int]], calls: int, *, allow_extra: bool) -> Matched:
+    """A largest matching of the wanted calls with those that each can choose from."""
+    wanted = len(choices)
     taken: dict[int, int] = {}
     for one in range(wanted):
         _augment(one, choices, taken)
@@ -78,9 +83,10 @@ def _any_order(wanted: int, calls: int, fits: Fits, *, allow_extra: bool) -> Mat
     return Matched(pairs, missing, extra)
 
 
-def _first(most: int, calls: int, fits: Fits, one: int) -> list[int]:
+def _first(most: int, candidates: Iterable[int], fits: Fits, one: int) -> list[int]:
+    """What a wanted call can choose from; no more than there are wanted ones, for the others take fewer than that."""
     found: list[int] = []
-    for call in range(calls):
+    for call in candidates:
         if len(found) == most:
             break
         if fits(one, call):

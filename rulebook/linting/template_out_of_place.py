@@ -7,9 +7,12 @@ from rulebook.ports import Files
 from rulebook.spec.rules import PackSpec
 
 _LIVE = frozenset(
-    ("instructions", "system_prompt", "hints", "argv", "criterion", "rubric", "expected", "equals", "contains", "text")
-)
-_WHERE = "`expected`, `equals`, `contains`, `text` and the words of a command"
+    (
+        "instructions", "system_prompt", "hints", "argv", "criterion", "rubric",
+        "expected", "equals", "contains", "text", "arguments",
+    )
+)  # fmt: skip
+_WHERE = "`expected`, `equals`, `contains`, `text`, `arguments` and the words of a command"
 
 
 def look(loaded: Loaded, files: Files) -> None:  # noqa: ARG001

@@ -35,7 +35,7 @@ def floor_of(program: Program, evidence: Evidence, base: BaseCommit, ports: Port
 
 
 def empty_session(configured: list[Configured]) -> Record:
-    """A session that was started under this configuration and ended, and in between did nothing, in no time and for nothing."""
+    """A session that was started under this configuration and ended at once: it did nothing and cost nothing."""
     return Record(
         total_events=2,
         event_counts={"session.start": 1, "session.end": 1},

@@ -41,6 +41,8 @@ def rules(count: int) -> str:
         "event: {{name: usage, max: {n}}}",
         "expr: 'turns > {n}'",
         "forbidden_tools: ['browser_{n}']",
+        "tool_calls: {{max: 0, calls: [{{name: browser_{n}, any_argument: {{contains: secret}}}}]}}",
+        "sequence: {{never_after: {{once: browser_{n}, then: fetch_url}}}}",
     )
     checks = "".join(f"  check_{n}: {{{kinds[n % len(kinds)].format(n=n)}}}\n" for n in range(count))
     return f"schema: chock.eval\nversion: 1\nname: many\nchecks:\n{checks}"
