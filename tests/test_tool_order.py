@@ -70,7 +70,7 @@ def test_a_call_of_a_sub_agent_is_forbidden_too_and_its_thread_is_named() -> Non
     outcome = came(rule, session(child("grep", "curl")))
     assert isinstance(outcome, Measurement)
     assert not outcome.passed
-    assert [seen.note for seen in outcome.seen] == ["call `s1-1` in the thread of the sub-agent `s1`"]
+    assert [(s.call_id, s.note) for s in outcome.seen] == [("s1-1", "in the thread of the sub-agent `s1`")]
     assert "in the sub-agent `s1`, id `s1-1`" in outcome.reason
     assert passed(rule, session(child("grep")))
 
