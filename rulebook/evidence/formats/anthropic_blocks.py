@@ -54,7 +54,7 @@ def is_message(given: object) -> bool:
 
 def is_own(given: object) -> bool:
     """Whether it has a content block that only this provider's messages have."""
-    return any(mapping(block).get("type") in _OWN for block in sequence(mapping(given).get("content")))
+    return any(word(mapping(block).get("type")) in _OWN for block in sequence(mapping(given).get("content")))
 
 
 def _result(block: Mapping[str, object], src: int | None) -> Message:

@@ -91,7 +91,7 @@ def _take_log(transcript: Transcript, log: list[object]) -> None:
 
 FORMAT = Format(
     name="nemo_rl",
-    title="rollouts of NeMo RL",
+    title="a rollout of NeMo RL",
     expects="a `message_log`, or `responses_create_params` with its `response`, one or several",
     kinds=frozenset(("object", "list", "lines")),
     carries=frozenset(("messages", "tool_calls", "results", "end", "usage", "time", "events")),

@@ -44,7 +44,7 @@ def _are_items(given: list[object]) -> bool:
 
 def _is_own(kind: str | None, item: Mapping[str, object]) -> bool:
     if kind is None or kind == "message":
-        parts = {mapping(part).get("type") for part in sequence(item.get("content"))}
+        parts = {word(mapping(part).get("type")) for part in sequence(item.get("content"))}
         return (kind == "message" and "role" in item) or bool(_OWN_PARTS & parts)
     if kind == "reasoning":
         return "summary" in item or "encrypted_content" in item

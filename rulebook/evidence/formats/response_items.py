@@ -43,7 +43,7 @@ class Items(Struct):
         if kind == "item_reference" or (kind is None and "id" in item and "role" not in item):
             item = self.stored.get(str(item.get("id")), {})
             kind = word(item.get("type")) or "item_reference"
-        if kind == "message" or (kind is None and item.get("role") in _ROLES):
+        if kind == "message" or (kind is None and word(item.get("role")) in _ROLES):
             self._message(item, where)
         elif kind == "reasoning":
             self._open(where)
