@@ -15,7 +15,7 @@ from rulebook.evidence.formats.claude_threads import link
 from rulebook.evidence.session_files.pairing import all_messages, finish, summed, warn
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
-from rulebook.evidence.session_files.values import amount, decoded, sequence
+from rulebook.evidence.session_files.values import amount, decoded, sequence, word
 from rulebook.evidence.transcript import Cost, Transcript, Usage
 
 _AGENT_ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
@@ -34,7 +34,9 @@ def _fits(sample: Sample) -> Fit:
 def _is_own(record: Mapping[str, object]) -> bool:
     named = "sessionId" in record or "session_id" in record
     return (
-        named and record.get("type") in _OWN_TYPES and ("uuid" in record or "subtype" in record or _is_message(record))
+        named
+        and word(record.get("type")) in _OWN_TYPES
+        and ("uuid" in record or "subtype" in record or _is_message(record))
     )
 
 

@@ -56,7 +56,7 @@ class Reading(Struct):
 
     def add(self, where: int, record: Mapping[str, object], key: str) -> None:
         """Add a message, or write it anew. The calls that a newer record leaves out were made all the same."""
-        self.understood = self.understood or record.get("type") in _SPOKEN
+        self.understood = self.understood or word(record.get("type")) in _SPOKEN
         self._called.update(call_key(call) for call in sequence(record.get("toolCalls")))
         self._said.add(_words(record))
         known = self.entries.get(key)

@@ -17,7 +17,7 @@ from rulebook.evidence.transcript import Transcript
 def _fits(sample: Sample) -> Fit:
     if "run_id" not in sample.keys or not isinstance(events := sample.keys.get("events"), list):
         return 0
-    types = [mapping(event).get("type") for event in events]
+    types = [word(mapping(event).get("type")) for event in events]
     return 2 if any(kind in EVENT_TYPES for kind in types) else 1 if not events else 0
 
 

@@ -33,7 +33,7 @@ from rulebook.evidence.formats.karotte_events import (
 )
 from rulebook.evidence.record import Wants
 from rulebook.evidence.session_files.pairing import summed, warn
-from rulebook.evidence.session_files.values import brief, iso_ms, joined, mapping
+from rulebook.evidence.session_files.values import brief, iso_ms, joined, mapping, word
 from rulebook.evidence.transcript import (
     End,
     EndReason,
@@ -222,7 +222,7 @@ class Reading(Struct):
     def _odd(self, where: int, value: object) -> None:
         """An event that is not as karotte writes it: whatever a call or a reply may hide in leaves both open."""
         record = mapping(value)
-        kind = record.get("type")
+        kind = word(record.get("type"))
         known, hides = kind in EVENT_TYPES, any(key in record for key in _OF_CALLS)
         if kind == "token_usage":
             warn(self.transcript, "usage_partial", where, "a `token_usage` event that cannot be read")
