@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import sys
 from typing import Literal, TextIO
 
@@ -26,6 +27,13 @@ def say(text: str) -> None:
 def stdout_colour(colour: Colour) -> bool:
     """Whether to colour data: `auto` colours a terminal, unless NO_COLOR is set."""
     return _is_coloured(colour, sys.stdout)
+
+
+def stdout_columns(usual: int, least: int, most: int) -> int:
+    """How many columns data may take: the terminal's, within bounds; `usual` where stdout is none."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return usual
+    return max(least, min(most, shutil.get_terminal_size((usual, 24)).columns))
 
 
 def stderr_colour(colour: Colour) -> bool:

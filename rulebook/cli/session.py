@@ -44,6 +44,7 @@ def _show() -> Arguments:
         "rulebook session show session.jsonl",
     )
     _session(parser)
+    parser.add_argument("--full", action="store_true", help="cut nothing, and show sub-agents' conversations too")
     _data_format(parser)
     _session_format(parser)
     return parser

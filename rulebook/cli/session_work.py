@@ -1,7 +1,7 @@
 """The work of `rulebook session`, apart from its options."""
 
 from argparse import Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from rulebook.cli import output
@@ -9,10 +9,11 @@ from rulebook.errors import UsageError
 from rulebook.evidence.formats import read_session
 from rulebook.evidence.log_transcript import import_events
 from rulebook.evidence.record import EVERYTHING
-from rulebook.evidence.transcript import Transcript
+from rulebook.evidence.transcript import Thread, Transcript
 from rulebook.evidence.transcript_json import transcript_json
 from rulebook.ports import Files
 from rulebook.report.eval_report import canonical
+from rulebook.report.session_lines import NARROWEST, WIDEST, WIDTH, View
 from rulebook.report.transcript_text import render_session
 from rulebook.services.clock import unix_ms
 from rulebook.services.files import MachineFiles
@@ -44,7 +45,9 @@ def show(given: Namespace) -> int:
         output.put(canonical(transcript_json(_transcript(given.session, given.session_format, files))))
         return 0
     opened = open_session(given.session, EVERYTHING, files, session_format=given.session_format)
-    output.put(render_session(opened.record, colour=output.stdout_colour(given.color)))
+    view = View(output.stdout_columns(WIDTH, NARROWEST, WIDEST), given.full, output.stdout_colour(given.color))
+    threads = _threads(given, opened.audit.verdict, files) if given.full else ()
+    output.put(render_session(opened.record, view, audit=opened.audit, threads=threads))
     if opened.audit.verdict in DAMAGED:
         output.say(f"rulebook: the log is {opened.audit.verdict}: {harmless(opened.audit.reason)}")
         return AUDIT_GAP
@@ -122,6 +125,13 @@ def _transcript(word: str, session_format: str | None, files: Files) -> Transcri
     if session_format is None and is_own_log(path, files):
         return transcript_of(path, files)
     return _foreign(path, part, session_format, files)
+
+
+def _threads(given: Namespace, verdict: str, files: Files) -> Sequence[Thread]:
+    """The sub-agents' conversations; a log of our own has them in logs of their own, unless it was imported."""
+    if is_own_log(located(given.session)[0], files) and verdict != "imported":
+        return ()
+    return _transcript(given.session, given.session_format, files).threads
 
 
 def _foreign(path: str, part: str | None, session_format: str | None, files: Files) -> Transcript:
