@@ -8,6 +8,7 @@ import pytest
 from rulebook.cli.main import main
 from rulebook.evidence.transcript import Cost, End, Message, Source, ToolCall, ToolResult, Transcript, Usage
 from rulebook.evidence.transcript_record import record_of
+from rulebook.report.session_lines import View
 from rulebook.report.transcript_text import render_session
 from rulebook.services.log_writer import Entry, chained_lines, write_log
 from rulebook.services.store import session_path
@@ -185,9 +186,23 @@ def test_what_is_not_there_is_usage(capsys):
 def test_a_session_as_people_read_it(capsys):
     assert main(["session", "show", "whole.jsonl"]) == 0
     shown = capsys.readouterr().out
-    assert "[0] user\n    Fix it.\n" in shown
-    assert '  → read_file {"path":"a.py"}\n' in shown
-    assert "Ended: finished.\n" in shown
+    assert "\n    Fix it.\n" in shown
+    assert "\n  → read_file  a.py\n" in shown
+    assert "  log       intact, " in shown
+    assert "\nEnded: finished, after message [" in shown
+
+
+def test_a_session_in_full_shows_its_sub_agents_too(capsys, monkeypatch):
+    session = str(Path(__file__).parent / "evidence/sessions/claude_code/lead.jsonl")
+    assert main(["session", "show", session]) == 0
+    assert "Sub-agent" not in capsys.readouterr().out
+    assert main(["session", "show", session, "--full"]) == 0
+    shown = capsys.readouterr().out
+    assert "\nSub-agent " in shown
+    assert main(["session", "import", session, "--to", "log.jsonl"]) == 0
+    assert main(["session", "show", "log.jsonl", "--full"]) == 0
+    assert shown.partition("\nSub-agent ")[2].partition("\n\n")[2] in capsys.readouterr().out
+    assert main(["session", "show", "whole.jsonl", "--full"]) == 0
 
 
 def test_a_session_cannot_forge_a_line_of_its_view():
@@ -204,9 +219,10 @@ def test_a_session_cannot_forge_a_line_of_its_view():
         cost=Cost(0.25, "USD"),
         end=End("errored", "the \x07bell"),
     )
-    shown = render_session(record_of(transcript))
-    assert all(line.isprintable() for line in shown.split("\n"))
-    assert "\n[7] user" not in shown
-    assert "tokens 1,200 in, 30 out · cost 0.25 USD" in shown
-    assert "    … 12 more lines" in shown
-    assert "Ended: errored (the \\x07bell)." in shown
+    for view in (View(), View(full=True), View(width=40)):
+        shown = render_session(record_of(transcript), view)
+        assert all(line.isprintable() for line in shown.split("\n"))
+        assert "\n[7] user" not in shown
+        assert "cost      0.25 USD" in shown
+        assert "the \\x07bell" in shown
+    assert "    … 14 more lines" in render_session(record_of(transcript))

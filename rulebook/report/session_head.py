@@ -57,7 +57,7 @@ def duration(seconds: float) -> str:
     """A time span in the two units that matter: "0.3 s", "19 min 3 s", "2 h 5 min"."""
     if seconds < 0.05:
         return "under 0.1 s"
-    if seconds < 10:
+    if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)
     if whole < 60:

@@ -28,20 +28,19 @@ STANDARD = View()
 def block(text: str, indent: str, most: int, view: View) -> list[str]:
     """Text under an indent: at most `most` lines, with a note of what was left out; all of it in full."""
     written = text.strip("\n").rstrip().split("\n") if text.strip() else []
-    if not view.full:
-        written = [
-            line for before, line in zip(["", *written], written, strict=False) if line.strip() or before.strip()
-        ]
     room = view.width - columns(indent)
     lines: list[str] = []
-    for position, line in enumerate(written):
+    for position, given in enumerate(written):
         if view.full:
-            lines += _broken(line, room)
+            lines += _broken(given, room)
+            continue
+        line = _COLOURS.sub("", given.removesuffix("\r"))
+        if not line.strip() and lines and not lines[-1].strip():
             continue
         some = line[: room * (most + 1)]
         lines += _broken(some, room)
-        if len(lines) > most or (len(lines) == most and (position + 1 < len(written) or len(some) < len(line))):
-            left = len(written) - position - 1
+        left = len(written) - position - 1
+        if len(lines) > most or (len(lines) == most and (left or len(some) < len(line))):
             note = number(left, "more line") if left else "goes on"
             return [*(indent + kept for kept in lines[:most]), f"{indent}… {note}"]
     return [indent + line for line in lines]

@@ -38,6 +38,7 @@ _MOST_NOTES = 12
 _SHADES: dict[str, Shade] = {"user": "green", "assistant": "blue", "system": "yellow", "tool": "dim"}
 _LINES = {"user": 24, "assistant": 40, "system": 6, "tool": 6}
 _FEW = 3
+_WHOSE = {"user": "the user's", "assistant": "the assistant's", "system": "the system's", "tool": "a tool's result"}
 _ENDS = {
     "finished": "finished",
     "turn_limit": "stopped at its limit of turns",
@@ -148,8 +149,8 @@ def _call(name: str, arguments: object, raw: str, view: View) -> list[str]:
     if view.full:
         given = json.dumps(arguments, ensure_ascii=False, indent=2) if arguments else raw
         return [f"  {arrow} {called}", *block(given, _BELOW, 0, view)]
-    short = short(arguments, raw)
-    return [f"  {arrow} {cut(f'{called}  {short}' if short else called, view.width - len(_INDENT))}"]
+    brief = short(arguments, raw)
+    return [f"  {arrow} {cut(f'{called}  {brief}' if brief else called, view.width - len(_INDENT))}"]
 
 
 def _answer(talk: _Talk, call_id: str, after: int) -> Message | None:
@@ -226,7 +227,7 @@ def _ending(record: Record, view: View) -> list[str]:
     if end is None:
         said = "Nothing says how it ended"
         if last is not None:
-            said += f". The last message is [{last.index}], the {last.role}'s"
+            said += f". The last message is [{last.index}], {_WHOSE[last.role]}"
             open_calls = [call.name for call in record.calls if call.status == "unfinished"]
             said += f"; without a result: {harmless(', '.join(open_calls[-3:]))}" if open_calls else ""
         return sentence(f"{said}.", view)
