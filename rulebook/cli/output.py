@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import shutil
 import sys
 from typing import Literal, TextIO
 
@@ -33,7 +32,11 @@ def stdout_columns(usual: int, least: int, most: int) -> int:
     """How many columns data may take: the terminal's, within bounds; `usual` where stdout is none."""
     if sys.stdout is None or not sys.stdout.isatty():
         return usual
-    return max(least, min(most, shutil.get_terminal_size((usual, 24)).columns))
+    try:
+        wide = int(os.environ.get("COLUMNS") or os.get_terminal_size(sys.stdout.fileno()).columns)
+    except (OSError, ValueError):
+        return usual
+    return max(least, min(most, wide))
 
 
 def stderr_colour(colour: Colour) -> bool:

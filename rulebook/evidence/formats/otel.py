@@ -200,7 +200,7 @@ def _kind(span: Span) -> tuple[Kind, ModuleType | None]:
 
 FORMAT = Format(
     name="otel",
-    title="a file of OpenTelemetry spans",
+    title="a trace of OpenTelemetry spans",
     expects="OTLP JSON (`resourceSpans`), or spans with an id, a trace id and `attributes`, as a list or one a line",
     kinds=frozenset(("object", "list", "lines")),
     carries=frozenset(("messages", "tool_calls", "results", "end", "usage", "cost", "time", "events", "subagents")),
