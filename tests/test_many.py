@@ -85,6 +85,7 @@ def test_a_broken_log_is_an_audit_gap(capsys: pytest.CaptureFixture[str]) -> Non
     data = Path("runs/a.jsonl").read_bytes()
     session("runs/b.jsonl", "grep")
     Path("runs/a.jsonl").write_bytes(data.replace(b"On it.", b"Off it"))
+    session("runs/c.jsonl", "dig")
     assert check("--session", "runs") == 9
     assert capsys.readouterr().out.startswith("AUDIT GAP   no score    no reward    a.jsonl")
 
@@ -93,6 +94,7 @@ def test_what_is_no_session_of_its_own_is_left_out(capsys: pytest.CaptureFixture
     session("runs/a.jsonl", "grep")
     shutil.copytree(OWN / "claude_code/lead", "runs/lead")
     shutil.copy(OWN / "claude_code/lead/subagents/agent-ab12.jsonl", "runs/agent-ab12.jsonl")
+    Path("runs/lead/subagents/agent-ab12.meta.json").write_text("{}")
     os.symlink("a.jsonl", "runs/link.jsonl")
     os.mkfifo("runs/pipe.jsonl")
     Path("runs/.hidden.jsonl").write_text("x")
@@ -154,5 +156,7 @@ def test_a_report_that_cannot_be_written_is_a_fault(capsys: pytest.CaptureFixtur
     session("runs/b.jsonl", "grep")
     os.makedirs("reports/a.jsonl.report.json")
     assert check("--session", "runs", "--output", "reports") == 2
-    assert "FAULT" in capsys.readouterr().out
+    lines = capsys.readouterr().out
+    assert lines.startswith("FAULT       no score    no reward    a.jsonl ")
+    assert "`reports/a.jsonl.report.json…" in lines
     assert os.path.isfile("reports/b.jsonl.report.json")

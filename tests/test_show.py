@@ -24,6 +24,8 @@ checks:
   answer: {regex: {patterns: ['4[23]'], from: assistant}}
   prints: {contains: {from: {tool: grep, part: result}, expected: needle}}
   user: {contains: {from: {transcript: {roles: [user]}}, expected: Please}}
+  hay: {file: {path: hay.txt, contains: hay}}
+  second: {contains: {from: {tool: grep, part: result}, expected: thread}}
   note: {regex: {patterns: ['beds'], from: {file: notes.txt}}}
   old: {when: 'turns > 100', regex: {patterns: ['x'], from: assistant}}
 """
@@ -42,13 +44,14 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "assistant": "I look.\x1b[2J",
             "calls": [
                 {"name": "grep", "arguments": {"pattern": "needle"}, "result": "a needle\nin hay"},
+                {"name": "grep", "arguments": {"pattern": "thread"}, "result": "a thread"},
                 {"name": "dig", "arguments": {"depth": 2}, "status": "refused", "result": "denied"},
             ],
         },
         {"assistant": "It is 42."},
     ]
     write_log(tmp_path / "log.jsonl", log_of({"messages": messages, "events": [USAGE]}))
-    repository(tmp_path / "project", {"notes.txt": "one\ntwo\nof beds\nfour\nfive\nsix\nseven\n"})
+    repository(tmp_path / "project", {"hay.txt": "hay\n", "notes.txt": "one\ntwo\nof beds\nfour\nfive\nsix\nseven\n"})
     main([
         "eval", "check", "tidy.yaml", "--session", "log.jsonl", "--project", "project",
         "--format", "json", "--output", "report.json",
@@ -73,15 +76,15 @@ def test_a_tool_call(capsys: pytest.CaptureFixture[str]) -> None:
     status, text = show("report.json#forbidden_tools[dig]", capsys)
     assert status == 0
     assert "FAIL  forbidden_tools[dig]\n      expected not called · actual called once\n" in text
-    assert "tool call 1 · dig · call-2-1 · message 1 · byte " in text
+    assert "tool call 2 · dig · call-2-2 · message 1 · byte " in text
     assert '  | arguments\n  |   {\n  |     "depth": 2\n  |   }\n  | result: refused\n  |   denied\n' in text
     (at,) = finding("forbidden_tools[dig]")["at"]  # type: ignore[misc]
-    assert (at["call"], at["call_id"], at["message"]) == (1, "call-2-1", 1)
-    assert b'"tool.call":{"call_id":"call-2-1"' in Path("log.jsonl").read_bytes()[at["log"] :].split(b"\n")[0]
+    assert (at["call"], at["call_id"], at["message"]) == (2, "call-2-2", 1)
+    assert b'"tool.call":{"call_id":"call-2-2"' in Path("log.jsonl").read_bytes()[at["log"] :].split(b"\n")[0]
 
 
 def test_a_message(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "message 4 · assistant" in show("report.json#checks[answer]", capsys)[1]
+    assert "message 5 · assistant" in show("report.json#checks[answer]", capsys)[1]
     assert show("report.json#checks[answer]", capsys)[1].endswith("\n  | It is 42.\n")
     assert show("report.json#checks[user]", capsys)[1].endswith("\n  | Please look.\n")
 
@@ -90,6 +93,7 @@ def test_the_call_whose_result_matched(capsys: pytest.CaptureFixture[str]) -> No
     text = show("report.json#checks[prints]", capsys)[1]
     assert "tool call 0 · grep" in text
     assert "  |   a needle\n  |   in hay\n" in text
+    assert "tool call 1 · grep" in show("report.json#checks[second]", capsys)[1]
 
 
 def test_an_event(capsys: pytest.CaptureFixture[str]) -> None:
