@@ -205,3 +205,16 @@ def test_a_finding_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None
     status, said = show("report.json#forbiden_tools[dig]", capsys)
     assert status == 1
     assert "Did you mean `forbidden_tools[dig]`?" in said
+
+
+@pytest.mark.needs_shared
+def test_a_call_of_a_sub_agent(shared_sessions: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rules = "schema: chock.eval\nversion: 1\nname: x\nchecks: {a: {tool_calls: {max: 0, calls: [{any_argument: {contains: git}}]}}}\n"
+    Path("git.yaml").write_text(rules, encoding="utf-8")
+    session = str(shared_sessions / "claude_code" / "ccv_subagents_5c03.jsonl")
+    main(["eval", "check", "git.yaml", "--session", session, "--format", "json", "--output", "git.json"])
+    status, text = show("git.json#checks[a]", capsys)
+    assert status == 0
+    assert "in the thread of the sub-agent 83e2917c" in text
+    assert "toolu_01KDiLyJT1VsszVhG4d3p6jV" in text
+    assert "  | arguments\n" in text

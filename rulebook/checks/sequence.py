@@ -12,11 +12,11 @@ from rulebook.evidence.absence import need_whole, unknown_tools, unseen_agents
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.call_verdicts import Doubt, shown_call, undecided
 from rulebook.evidence.document import wants_of_names
-from rulebook.evidence.precedence import Broken, Pairs, Rank
+from rulebook.evidence.precedence import Broken, Pairs
 from rulebook.evidence.reading_text import filled
 from rulebook.evidence.record import Record, Wants
 from rulebook.evidence.relations import Before, Follows, NeverAfter, Relation
-from rulebook.evidence.timeline import Moment, Timeline, timeline_of
+from rulebook.evidence.timeline import Moment, Timeline
 from rulebook.languages.comparison import Compared
 from rulebook.languages.faults import Fault, LanguageError, refused
 from rulebook.languages.formula import search_with
@@ -80,7 +80,8 @@ class Sequence(Check, kind="sequence"):
     def measure(self, evidence: Evidence, ports: Ports) -> Outcome:
         """Find both steps, and compare their order; where the order is not known, it counts if it could decide."""
         record, relation = evidence.session, self._relation
-        timeline = timeline_of(record, self.wants().events & {s.event for s in (*relation.earlier, *relation.later)})
+        events = frozenset(step.event for step in (*relation.earlier, *relation.later) if step.event is not None)
+        timeline = evidence.timeline(events)
         fill = partial(filled, evidence=evidence)
         pairs = Pairs(
             [step.step(fill) for step in relation.earlier],
@@ -89,9 +90,8 @@ class Sequence(Check, kind="sequence"):
             "results" in record.carries,
             _deadline(ports),
         )
-        pairs.look([*timeline.placed, *(moment for row in timeline.loose for moment in row)])
-        ranks: list[Rank] = [{moment: place for place, moment in enumerate(order)} for order in timeline.orders()]
-        return self._judged(record, pairs, ranks, timeline)
+        pairs.look(timeline)
+        return self._judged(record, pairs, timeline)
 
     @property
     def _key(self) -> str:
@@ -102,8 +102,8 @@ class Sequence(Check, kind="sequence"):
         relation: Relation = getattr(self, self._key)
         return relation
 
-    def _judged(self, record: Record, pairs: Pairs, ranks: list[Rank], timeline: Timeline) -> Outcome:
-        relation, expected = self._relation, self._relation.sentence()
+    def _judged(self, record: Record, pairs: Pairs, timeline: Timeline) -> Outcome:
+        relation, expected, ranks = self._relation, self._relation.sentence(), timeline.ranks
         sure = [relation.broken(pairs, rank, surely=True) for rank in ranks]
         blind = [step.blind(record) for step in (*relation.clears, *relation.asked, *relation.earlier, *relation.later)]
         cleared = [step.blind(record) for step in relation.clears]

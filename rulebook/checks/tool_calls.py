@@ -13,7 +13,7 @@ from rulebook.evidence.call_shape import ArgsMatch, CallOptions, tool_names
 from rulebook.evidence.call_verdicts import CallVerdicts, Doubt, listed_calls, undecided
 from rulebook.evidence.document import wants_of_names
 from rulebook.evidence.reading_text import filled
-from rulebook.evidence.record import Record, Wants
+from rulebook.evidence.record import Call, Record, Wants
 from rulebook.evidence.trajectory import Matched, Order, matched
 from rulebook.languages.comparator_reading import CalledName
 from rulebook.languages.comparison import Compared
@@ -106,7 +106,7 @@ class ToolCalls(Check, kind="tool_calls"):
         """What it asks for."""
         if self._counts:
             calls = " or ".join(call.described() for call in self.calls)
-            return f"There are {self._bounds()} calls of {calls}."
+            return f"Calls like {calls}: {self._bounds()}."
         return f"The tools are called like this: {self._expected()}."
 
     def measure(self, evidence: Evidence, ports: Ports) -> Outcome:
@@ -116,7 +116,10 @@ class ToolCalls(Check, kind="tool_calls"):
         fill = partial(filled, evidence=evidence)
         shapes = [call.shape(call.name, self.args_match, fill) for call in self.calls]
         look = CallVerdicts(record, shapes, Compared(search_with(ports)))
-        return self._counted(record, look) if self._counts else self._in_a_row(record, look)
+        if not self._counts:
+            return self._in_a_row(record, look)
+        moments = evidence.timeline(frozenset()).calls(look.names)
+        return self._counted(record, look, [moment.call for moment in moments if moment.call is not None])
 
     @property
     def _counts(self) -> bool:
@@ -129,8 +132,7 @@ class ToolCalls(Check, kind="tool_calls"):
     def _refuse(self, code: str, key: str, **words: object) -> None:
         raise refused(LanguageError(Fault(code, {"key": key, **words}, path=(key,))))
 
-    def _counted(self, record: Record, look: CallVerdicts) -> Outcome:
-        calls = [*record.calls, *(call for thread in record.threads for call in thread.calls)]
+    def _counted(self, record: Record, look: CallVerdicts, calls: list[Call]) -> Outcome:
         found = [(call, look.any_of(call)) for call in calls]
         sure = [call for call, verdict in found if verdict == "yes"]
         doubtful = [Doubt(call, verdict) for call, verdict in found if verdict in ("spoiled", "unknown")]
@@ -176,7 +178,7 @@ class ToolCalls(Check, kind="tool_calls"):
             wanted = self.calls[found.missing].described()
             after = record.calls[found.pairs[-1][1]] if found.pairs and self.order != "any_order" else None
             where = f" after call {after.index} (`{after.name}`)" if after is not None else ""
-            said.append(f"there is no call of {wanted}{where}")
+            said.append(f"there is no call like {wanted}{where}")
         if found.extra is not None:
             extra = record.calls[found.extra]
             said.append(f"call {extra.index} (`{extra.name}`) is not among those that are asked for here")

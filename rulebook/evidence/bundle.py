@@ -8,6 +8,7 @@ from rulebook.errors import Missing
 from rulebook.evidence.document import Document, Ground
 from rulebook.evidence.record import Record
 from rulebook.evidence.repository import Repository
+from rulebook.evidence.timeline import Timeline, timeline_of
 from rulebook.ports import Completed
 
 TestRuns = Mapping[str, Callable[[], Completed]]
@@ -30,6 +31,7 @@ class Evidence(Struct):
     steps: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     read: set[Ground] = field(default_factory=set)
     _document: Document | None = None
+    _timelines: dict[frozenset[str], Timeline] = field(default_factory=dict)
 
     @property
     def session(self) -> Record:
@@ -53,6 +55,16 @@ class Evidence(Struct):
         if self._document is None:
             self._document = Document(self.record, self.tree, self.tests, self.params, self.steps, self.read)
         return self._document
+
+    def timeline(self, events: frozenset[str]) -> Timeline:
+        """The session's calls, and its events of these names, in order: worked out once for all rules that ask for it.
+
+        Raises Missing in `harness` when there is no session.
+        """
+        record = self.session
+        if events not in self._timelines:
+            self._timelines[events] = timeline_of(record, events)
+        return self._timelines[events]
 
     def test(self, name: str) -> Completed:
         """How the declared test `name` ended; it is run now if it has not been."""

@@ -24,7 +24,7 @@ Verdict = Literal["yes", "no", "spoiled", "unknown"]
 Status = Literal["ok", "error", "refused", "unfinished"]
 ArgsMatch = Literal["partial", "exact", "ignore"]
 
-_OPTIONS = ("arguments", "any_argument", "result")
+_OPTIONS = {"arguments": "such arguments", "any_argument": "such an argument", "result": "such a result"}
 
 
 class CallOptions(BaseModel):
@@ -68,9 +68,11 @@ class CallOptions(BaseModel):
     def called(self, name: Comparison | None) -> str:
         """Such a call as people say it; `name` is what is asked of its tool."""
         names = tool_names(name)
-        tool = " or ".join(f"`{one}`" for one in names) if names else "any tool" if name is None else "some tool"
-        asked = [key.replace("_", " ") for key in _OPTIONS if getattr(self, key) is not None]
-        these = f" with such {' and '.join(asked)}" if asked else ""
+        tool = (
+            " or ".join(f"`{one}`" for one in names) if names else "a call" if name is None else "a call of such a tool"
+        )
+        asked = [words for key, words in _OPTIONS.items() if getattr(self, key) is not None]
+        these = f" with {' and '.join(asked)}" if asked else ""
         return f"{tool}{these}{f' that ended `{self.status}`' if self.status else ''}"
 
     def shape(self, name: Comparison | None, match: ArgsMatch, fill: Callable[[Template], str]) -> "CallShape":

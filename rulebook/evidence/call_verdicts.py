@@ -40,6 +40,12 @@ class CallVerdicts:
                 self.doubts.append(Doubt(made, found))
         return self._known[key]
 
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The only names that a call which fits one of the shapes can bear; None where it can bear others."""
+        names = [names_in(shape.name) for shape in self._shapes]
+        return None if None in names else tuple(name for given in names for name in given or ())
+
     def candidates(self, want: int) -> Sequence[int]:
         """The main thread's calls that bear a name which the wanted shape can have; only they can fit."""
         names = names_in(self._shapes[want].name)
@@ -78,7 +84,9 @@ def undecided(doubtful: Sequence[Doubt], record: Record, expected: str) -> Outco
     """
     ours = [doubt.call for doubt in doubtful if doubt.verdict == "unknown"]
     if ours:
-        raise Missing("harness", f"{record.title} does not say enough of {listed_calls(ours)}")
+        hidden = any(call.arguments is None for call in ours)
+        why = "the arguments are plain text" if hidden else "how it ended, or what the answer was, is not known"
+        raise Missing("harness", f"{record.title} does not say enough of {listed_calls(ours)}: {why}")
     reason = f"the arguments are not valid JSON in {listed_calls([doubt.call for doubt in doubtful])}"
     seen = tuple(doubt.call.seen for doubt in doubtful[:_SEEN_AT_MOST])
     return student_fault(reason, expected=expected, seen=seen)

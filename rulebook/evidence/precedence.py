@@ -11,18 +11,16 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from rulebook.errors import NotHandedIn
-from rulebook.evidence.call_shape import Verdict, arguments_of, unread
+from rulebook.evidence.call_shape import Verdict, arguments_of, names_in, unread
 from rulebook.evidence.call_verdicts import best
 from rulebook.evidence.step_shape import StepShape, bound_fields
-from rulebook.evidence.timeline import Moment
+from rulebook.evidence.timeline import Moment, Rank, Timeline
 from rulebook.languages.comparator import Equals, Reference
 from rulebook.languages.comparison import Bound, Compared, bound_value
 from rulebook.languages.types import MISSING, MissingValue
 
 MOST_PAIRS = 500_000
 """So many pairs of moments are compared, where a value that is taken is not just compared for equality."""
-
-Rank = Mapping[Moment, int]
 
 
 class Judged(NamedTuple):
@@ -92,10 +90,11 @@ class Pairs:
         """Every earlier moment."""
         return [judged for group in self._groups.values() for judged in group.moments]
 
-    def look(self, moments: Sequence[Moment]) -> None:
-        """Find both sides among everything that happened, and join them."""
-        for moment in moments:
+    def look(self, timeline: Timeline) -> None:
+        """Find both sides among what happened, and join them."""
+        for moment in _candidates(self._earlier, timeline):
             self._sort_in(moment)
+        for moment in _candidates(self._later, timeline):
             verdict = self._verdict(self._later, moment, self._how)
             if verdict != "no":
                 self.later.append(Judged(moment, verdict))
@@ -192,6 +191,14 @@ def not_followed(pairs: Pairs, rank: Rank, corner: Corner, within: int | None) -
             if one.verdict in corner.earlier and not follows:
                 found.append(Broken(one.moment))
     return sorted(found, key=lambda broken: rank[broken.moment])
+
+
+def _candidates(steps: Sequence[StepShape], timeline: Timeline) -> Sequence[Moment]:
+    """What can be one of these steps, by the names that they ask for."""
+    if all(step.call is None for step in steps):
+        return timeline.events()
+    names = [None if step.call is None else names_in(step.call.name) for step in steps]
+    return timeline.calls(None if None in names else [name for given in names for name in given or ()])
 
 
 def _references_of(steps: Sequence[StepShape]) -> tuple[Reference, ...]:

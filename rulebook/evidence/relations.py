@@ -10,12 +10,12 @@ from rulebook.evidence.precedence import (
     Broken,
     Corner,
     Pairs,
-    Rank,
     never_after,
     not_before,
     not_followed,
 )
 from rulebook.evidence.step_shape import Step, Steps
+from rulebook.evidence.timeline import Rank
 
 
 class Relation(BaseModel):
@@ -133,7 +133,7 @@ class NeverAfter(Relation):
     def sentence(self) -> str:
         """What it asks for."""
         both = ", nor is one call both" if self.together else ""
-        return f"after {_either(self.once)} there is no {_either(self.then)}{both}"
+        return f"never {_either(self.then)} after {_either(self.once)}{both}"
 
 
 def _either(steps: tuple[Step, ...]) -> str:

@@ -1,6 +1,6 @@
 """Tool calls and events of one session in one order, as far as that order is known."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -17,23 +17,42 @@ class Moment(Struct, frozen=True, eq=False):
     event: EventRecord | None = None
 
 
-class Timeline(Struct, frozen=True):
+Rank = Mapping[Moment, int]
+"""The place of each moment in one order."""
+
+
+class Timeline:
     """What happened: `placed` in its order, and in `loose` rows whose place among the others is not known.
 
     A sub-agent's calls stand behind the call that started it, before the next one; a row of which that call is not
-    known is loose.
+    known is loose. `ranks` are the orders in which it may have happened that differ most: any two loose rows both ways
+    round.
     """
 
-    placed: list[Moment]
-    loose: list[list[Moment]]
+    def __init__(self, placed: list[Moment], loose: list[list[Moment]]) -> None:
+        self.loose = loose
+        self.moments = [*placed, *(moment for row in loose for moment in row)]
+        self.ranks: list[Rank] = [_rank(self.moments)]
+        if loose:
+            self.ranks.append(_rank([*(moment for row in reversed(loose) for moment in row), *placed]))
+        self._events = [moment for moment in self.moments if moment.call is None]
+        self._by_tool: dict[str, list[Moment]] = {}
+        for moment in self.moments:
+            if moment.call is not None:
+                self._by_tool.setdefault(moment.call.name, []).append(moment)
 
-    def orders(self) -> Iterator[list[Moment]]:
-        """The orders in which it may have happened that differ most: any two loose rows both ways round."""
-        if not self.loose:
-            yield self.placed
-            return
-        yield [*self.placed, *(moment for row in self.loose for moment in row)]
-        yield [*(moment for row in reversed(self.loose) for moment in row), *self.placed]
+    def events(self) -> Sequence[Moment]:
+        """The events."""
+        return self._events
+
+    def calls(self, names: Iterable[str] | None) -> Sequence[Moment]:
+        """The calls of these tools, in their order; None: all that happened."""
+        if names is None:
+            return self.moments
+        found = [self._by_tool[name] for name in set(names) if name in self._by_tool]
+        if len(found) < 2:
+            return found[0] if found else ()
+        return sorted((moment for row in found for moment in row), key=self.ranks[0].__getitem__)
 
 
 def timeline_of(record: Record, events: frozenset[str]) -> Timeline:
@@ -49,6 +68,10 @@ def timeline_of(record: Record, events: frozenset[str]) -> Timeline:
     threads = _Threads(record.threads)
     rows = [moment for one in placed for moment in threads.behind(one)]
     return Timeline(rows, loose + threads.rest())
+
+
+def _rank(order: Iterable[Moment]) -> Rank:
+    return {moment: place for place, moment in enumerate(order)}
 
 
 def _by_offset(calls: list[Call], events: list[EventRecord]) -> list[Moment]:

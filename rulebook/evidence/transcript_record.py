@@ -62,7 +62,7 @@ def record_of(transcript: Transcript, wants: Wants = EVERYTHING) -> Record:
 def title_of(name: str) -> str:
     """What messages call a session of the format of that name, such as "this Claude Code session"."""
     known = session_formats().get(name)
-    return f"this {name} session" if known is None else f"this {re.sub('^an? ', '', known.title)}"
+    return f"this {name} session" if known is None else f"this {re.sub('^(an?|the) ', '', known.title)}"
 
 
 def carried(transcript: Transcript) -> frozenset[Fact]:

@@ -47,6 +47,10 @@ class Evidences:
             return self._file(path, place)
         if isinstance(call, int) and 0 <= call < len(self._record.calls):
             return self._call(self._record.calls[call])
+        if call is None and isinstance(place.get("call_id"), str):
+            for made in (made for thread in self._record.threads for made in thread.calls):
+                if made.id == place["call_id"]:
+                    return self._call(made)
         if isinstance(message, int) and 0 <= message < len(self._record.messages):
             return self._message(self._record.messages[message])
         if isinstance(offset, int) and offset >= 0:
@@ -79,6 +83,7 @@ class Evidences:
 
     def _call(self, call: Call) -> Located:
         where = [f"tool call {call.index}", call.name, call.id]
+        where += [f"in the thread of the sub-agent {call.thread}"] if call.thread is not None else []
         where += [f"message {call.message}"] if call.message is not None else []
         where += [f"byte {call.offset} of the log"] if call.offset is not None else []
         arguments = _as_json(call.arguments) if call.arguments is not None else call.arguments_raw.split("\n")
