@@ -1,11 +1,12 @@
 """Codex rollouts and `codex exec --json`: the real sessions, and what our own small ones hold in detail."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from golden import Golden, golden, wrong
-from sessions_read import OWN, real_sessions
+from sessions_read import OWN, check_invariants, real_sessions
 from sessions_read import read as read_path
 
 from rulebook.errors import UnknownFormat
@@ -251,3 +252,237 @@ def test_exec_with_a_line_cut_off_may_hide_a_call(tmp_path: Path) -> None:
     path.write_bytes((OWN / "codex_exec/run.jsonl").read_bytes()[:-20])
     record = record_of(read_path(path))
     assert not {"tool_calls", "end"} & record.carries
+
+
+def of_records(tmp_path: Path, *records: tuple[str, dict[str, Any]]) -> Transcript:
+    """A rollout of these records, one second apart."""
+    lines = [
+        {"timestamp": f"2026-03-01T10:00:{second:02d}Z", "type": kind, "payload": payload}
+        for second, (kind, payload) in enumerate([("session_meta", {"id": "s"}), *records])
+    ]
+    path = tmp_path / "rollout.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return read_path(path)
+
+
+def item(kind: str, **payload: Any) -> tuple[str, dict[str, Any]]:
+    return "response_item", {"type": kind, **payload}
+
+
+def event(name: str | None, **payload: Any) -> tuple[str, dict[str, Any]]:
+    return "event_msg", {"type": name, **payload}
+
+
+def call(call_id: str, name: str = "tool") -> tuple[str, dict[str, Any]]:
+    return item("function_call", name=name, arguments="{}", call_id=call_id)
+
+
+REPLY = item("message", role="assistant", content=[{"type": "output_text", "text": "Done."}])
+ASKED = item("message", role="user", content="Dig.")
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "failed"),
+    [
+        ({"content": "dug", "success": True}, "dug", False),
+        ({"content": [{"type": "input_text", "text": "dug"}], "success": False}, "dug", True),
+        ({"type": "input_text", "text": "dug"}, "dug", None),
+        ({"odd": 1}, '{"odd":1}', None),
+        ([{"odd": 1}], '[{"odd":1}]', None),
+        ([{"type": "input_image", "image_url": "data:x"}], "", None),
+        (["dug", "deep"], "dug\n\ndeep", None),
+        (None, "", None),
+    ],
+)
+def test_shapes_of_an_output(output: object, text: str, failed: bool | None, tmp_path: Path) -> None:
+    answered = item("function_call_output", call_id="c", output=output)
+    result = of_records(tmp_path, call("c"), answered).messages[-1].tool_result
+    assert result is not None
+    assert (result.text, result.is_error) == (text, failed)
+
+
+@pytest.mark.parametrize(
+    ("told", "status"),
+    [
+        ({"exit_code": 3}, "error"),
+        ({"exit_code": 0}, "ok"),
+        ({"status": "failed"}, "error"),
+        ({"status": "completed"}, "ok"),
+        ({"status": "declined"}, "refused"),
+        ({"status": "odd"}, None),
+        ({"result": {"Err": "no"}}, "error"),
+        ({"result": {"Ok": {"isError": True}}}, "error"),
+        ({"exit_code": True}, None),
+    ],
+)
+def test_what_an_event_says_of_a_call(told: dict[str, Any], status: str | None, tmp_path: Path) -> None:
+    ended = event("exec_command_end", call_id="c", **told)
+    answered = item("function_call_output", call_id="c", output="x")
+    assert record_of(of_records(tmp_path, call("c"), ended, answered)).calls[0].status == status
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "aborted by user", "command timed out after 9 milliseconds", "unsupported call: dig",
+        "failed to parse function arguments: x", "execution error: Timeout", "apply_patch verification failed: x",
+    ],
+)  # fmt: skip
+def test_prose_of_a_failure(text: str, tmp_path: Path) -> None:
+    def status(tool: str) -> str | None:
+        answered = item("function_call_output", call_id="c", output=text)
+        return record_of(of_records(tmp_path, call("c", tool), answered)).calls[0].status
+
+    assert (status("shell"), status("tool")) == ("error", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Chunk ID: 7\nWall time: 0.1 seconds\nProcess exited with code 4\nOutput:\nx", 4),
+        ("Wall time: 0.1 seconds\nProcess running with session ID 1\nOutput:\nProcess exited with code 4", None),
+        ("dug\nProcess exited with code 4", None),
+        ("execution error: sandbox denied exec error, exit code: 5, stdout: , stderr: ", 5),
+    ],
+)
+def test_exit_codes_in_prose(text: str, code: int | None, tmp_path: Path) -> None:
+    answered = item("function_call_output", call_id="c", output=text)
+    result = of_records(tmp_path, call("c", "exec_command"), answered).messages[-1].tool_result
+    assert result is not None
+    assert result.exit_code == code
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        event(None, reason="interrupted"),
+        item("function_call", call_id="c", arguments="{}"),
+        item("custom_tool_call", call_id="c", input="x"),
+        item("tomorrows_item", query="x"),
+        item("function_call_output", call_id="gone", output="ash"),
+        ("response_item", {}),
+        ("tomorrows_record", {"type": "turn_aborted", "reason": "interrupted"}),
+        ("tomorrows_record", {"role": "assistant"}),
+    ],
+)
+def test_what_is_broken_is_told(broken: tuple[str, dict[str, Any]], tmp_path: Path) -> None:
+    record = record_of(of_records(tmp_path, ASKED, REPLY, event("task_complete"), broken))
+    assert "tool_calls" not in record.carries
+
+
+@pytest.mark.parametrize("kind", ["image_generation_call", "ghost_snapshot", "agent_message", "compaction"])
+def test_items_that_are_neither_message_nor_call(kind: str, tmp_path: Path) -> None:
+    transcript = of_records(tmp_path, ASKED, item(kind, call_id="i", role="x"), REPLY)
+    assert not transcript.warnings
+    assert kind in {event.kind for event in transcript.events}
+
+
+@pytest.mark.parametrize(
+    "spawned",
+    [call("c", "spawn_agent"), event("sub_agent_activity", kind="started"), event("entered_review_mode")],
+)
+def test_sub_agents_spend_out_of_sight(spawned: tuple[str, dict[str, Any]], tmp_path: Path) -> None:
+    counted = event("token_count", info={"total_token_usage": {"input_tokens": 5, "output_tokens": 1}})
+    assert "usage" in record_of(of_records(tmp_path, REPLY, counted)).carries
+    transcript = of_records(tmp_path, spawned, spawned, REPLY, counted)
+    assert "usage" not in record_of(transcript).carries
+    assert [warning.code for warning in transcript.warnings].count("subagent_missing") == 1
+
+
+def test_counts_of_nothing_and_counts_that_cannot_be_read(tmp_path: Path) -> None:
+    def counted(**usage: Any) -> tuple[str, dict[str, Any]]:
+        return event("token_count", info={"total_token_usage": usage})
+
+    nothing = of_records(tmp_path, REPLY, counted(input_tokens=0, output_tokens=0))
+    assert nothing.usage is None
+    assert codes(nothing) == {"usage_zero"}
+    assert of_records(tmp_path, ASKED, counted(input_tokens=0, output_tokens=0)).usage is not None
+    good = counted(input_tokens=5, output_tokens=1)
+    for bad in (counted(input_tokens=9), counted(output_tokens=9), event("token_count", info={})):
+        assert codes(of_records(tmp_path, REPLY, good, bad)) == {"usage_partial"}
+    assert not codes(of_records(tmp_path, REPLY, good, event("token_count", info=None), good))
+
+
+def test_a_person_going_on_reopens_a_session(tmp_path: Path) -> None:
+    ended = (ASKED, REPLY, event("task_complete"))
+    assert of_records(tmp_path, *ended).end.reason == "finished"
+    for more in (ASKED, REPLY, event("task_started"), call("c")):
+        end = of_records(tmp_path, *ended, more).end
+        assert (end.reason, end.raw) == ("unknown", "task_complete")
+    injected = item("message", role="user", content="<environment_context>")
+    assert of_records(tmp_path, *ended, injected).end.reason == "finished"
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        ({"message": "x", "codex_error_info": {"usage_limit_exceeded": {}}}, "rate_limited"),
+        ({"message": "x", "codex_error_info": "other"}, "errored"),
+        ({}, "errored"),
+        (None, "finished"),
+    ],
+)
+def test_errors_of_a_turn(error: dict[str, Any] | None, reason: str, tmp_path: Path) -> None:
+    assert of_records(tmp_path, ASKED, REPLY, event("task_complete", error=error)).end.reason == reason
+
+
+def test_aborts_without_a_reason_or_for_money(tmp_path: Path) -> None:
+    assert of_records(tmp_path, ASKED, event("turn_aborted")).end.reason == "canceled_by_user"
+    assert of_records(tmp_path, ASKED, event("turn_aborted", reason="budget_limited")).end.reason == "budget_reached"
+    assert of_records(tmp_path, ASKED, event("turn_aborted", reason="odd")).end.reason == "unknown"
+
+
+def test_times_models_and_ids_of_messages(tmp_path: Path) -> None:
+    transcript = of_records(tmp_path, ("turn_context", {"model": "garden"}), ASKED, ("turn_context", {}), REPLY)
+    asked, reply = transcript.messages
+    assert ((reply.at_ms or 0) - (asked.at_ms or 0), asked.model, reply.model) == (2000, None, "garden")
+
+
+def of_events(tmp_path: Path, *events: dict[str, Any]) -> Transcript:
+    path = tmp_path / "exec.jsonl"
+    begun = {"type": "thread.started", "thread_id": "t"}
+    path.write_text("".join(json.dumps(one) + "\n" for one in (begun, *events)), encoding="utf-8")
+    return read_path(path)
+
+
+def test_exec_calls_of_agents_servers_and_searches(tmp_path: Path) -> None:
+    spawn = {"id": "i1", "type": "collab_tool_call", "tool": "spawn_agent", "prompt": "weed", "status": "completed"}
+    failed = {
+        "id": "i2",
+        "type": "mcp_tool_call",
+        "server": "s",
+        "tool": "t",
+        "arguments": "raw",
+        "error": {"message": "no"},
+    }
+    transcript = of_events(tmp_path, *({"type": "item.completed", "item": one} for one in (spawn, failed)))
+    record = record_of(transcript)
+    assert [(made.name, made.status, made.arguments) for made in record.calls][1] == ("mcp__s__t", "error", None)
+    assert transcript.messages[2].tool_calls[0].args_error is not None
+    assert [made.result for made in record.calls] == ["{}", "no"]
+    assert codes(transcript) == {"subagent_missing"}
+    waited = {**spawn, "tool": "wait"}
+    assert not codes(of_events(tmp_path, {"type": "item.completed", "item": waited}))
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"type": "item.completed", "item": {"id": "i", "type": "mcp_tool_call", "tool": "t"}},
+        {"type": "item.completed", "item": {"id": "i", "type": "command_execution"}},
+        {"type": "item.completed", "item": {"id": "i"}},
+        {"type": "item.finished", "item": {"id": "i", "type": "command_execution", "command": "rm"}},
+        {"item": {"id": "i", "type": "command_execution", "command": "rm"}},
+    ],
+)
+def test_exec_items_that_are_broken_are_told(broken: dict[str, Any], tmp_path: Path) -> None:
+    assert "tool_calls" not in record_of(of_events(tmp_path, broken)).carries
+
+
+def test_exec_updates_of_an_item_are_one_call(tmp_path: Path) -> None:
+    run = {"id": "i", "type": "command_execution", "command": "dig", "status": "in_progress"}
+    done = {**run, "status": "completed", "exit_code": 0, "aggregated_output": "dug"}
+    events = [("item.started", run), ("item.updated", run), ("item.completed", done)]
+    transcript = of_events(tmp_path, *({"type": kind, "item": one} for kind, one in events))
+    assert record_of(transcript).call_count == 1
+    check_invariants(transcript, tmp_path / "exec.jsonl")

@@ -164,3 +164,58 @@ def test_heads_are_recognised() -> None:
         data = (OWN / "gemini_cli" / name).read_bytes()
         assert detect(data).name == detect(data[:150]).name == "gemini_cli"
     assert detect(b'{"$rewindTo":"a"}\n{"id":"a","type":"gemini","content":""}\n').name == "gemini_cli"
+
+
+def test_a_rewind_to_what_is_not_there_splits_the_chat(tmp_path: Path) -> None:
+    assert "messages" in record_of(of_lines(tmp_path, reply("a"), {"$rewindTo": "a"}, reply("b"))).carries
+    assert "messages" not in record_of(of_lines(tmp_path, reply("a"), {"$rewindTo": "x"}, reply("b"))).carries
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        ([{"functionResponse": {"response": {"output": {"rows": 2}}}}], '{"rows":2}'),
+        ([{"functionResponse": {"response": {"rows": 2}}}], '{"rows":2}'),
+        ([{"functionResponse": {"response": {"output": "a"}}}, {"text": "b"}], "a\n\nb"),
+        ("plain", "plain"),
+        ([{"text": "thought", "thought": True}, {"text": "said"}], "said"),
+    ],
+)
+def test_shapes_of_a_result(result: object, text: str, tmp_path: Path) -> None:
+    made = {"id": "c", "name": "n", "args": "raw", "status": "success", "result": result}
+    transcript = of_lines(tmp_path, {**reply("a"), "toolCalls": [made]})
+    assert transcript.messages[1].text == text
+    called = transcript.messages[0].tool_calls[0]
+    assert (called.args, called.args_raw, called.args_error) == (None, "raw", "the arguments are not a JSON object")
+
+
+def test_a_display_stands_in_only_where_there_is_no_result(tmp_path: Path) -> None:
+    made = {"id": "c", "name": "n", "status": "success", "resultDisplay": "shown"}
+    assert of_lines(tmp_path, {**reply("a"), "toolCalls": [made]}).messages[1].text == "shown"
+    silent = {**made, "result": [{"functionResponse": {"response": {"output": ""}}}]}
+    assert of_lines(tmp_path, {**reply("a"), "toolCalls": [silent]}).messages[1].text == ""
+    assert of_lines(tmp_path, {**reply("a"), "toolCalls": [made]}).messages[0].tool_calls[0].args == {}
+
+
+@pytest.mark.parametrize(
+    "tokens", [{"input": 5}, {"output": 5}, {"input": 5, "output": 5, "total": 11}, {"total": 5}, None]
+)
+def test_tokens_that_do_not_add_up_are_none(tokens: object, tmp_path: Path) -> None:
+    whole = {**reply("a"), "tokens": {"input": 5, "output": 5, "thoughts": 1, "total": 11}}
+    assert "usage" in record_of(of_lines(tmp_path, whole)).carries
+    assert "usage" not in record_of(of_lines(tmp_path, whole, {**reply("b"), "tokens": tokens})).carries
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {**reply("b"), "type": "gemina"},
+        {**reply("b"), "toolCalls": None},
+        {"id": "b", "type": "user", "content": "", "toolCalls": reply("b", "burn")["toolCalls"]},
+        {"id": "b", "content": "no type"},
+        {"$set": "nothing"},
+    ],
+)
+def test_what_is_broken_is_told(broken: dict[str, Any], tmp_path: Path) -> None:
+    assert "tool_calls" in record_of(of_lines(tmp_path, reply("a"))).carries
+    assert "tool_calls" not in record_of(of_lines(tmp_path, reply("a"), broken)).carries

@@ -163,3 +163,115 @@ def test_heads_are_recognised() -> None:
     for name in ("copilot_cli/events.jsonl", "pi/session.jsonl", "hermes/session.json"):
         data = (OWN / name).read_bytes()
         assert detect(data).name == detect(data[:220]).name == name.partition("/")[0]
+
+
+def of_lines(tmp_path: Path, *records: dict[str, object]) -> Transcript:
+    path = tmp_path / "session.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return read_path(path)
+
+
+def copilot(*events: tuple[str, dict[str, object]]) -> list[dict[str, object]]:
+    begun = ("session.start", {"sessionId": "s", "selectedModel": "garden"})
+    return [{"type": kind, "id": str(nth), "data": data} for nth, (kind, data) in enumerate((begun, *events))]
+
+
+def pi(*messages: dict[str, object]) -> list[dict[str, object]]:
+    told: list[dict[str, object]] = [{"type": "message", "message": message} for message in messages]
+    return [{"type": "session", "id": "s", "timestamp": "x", "cwd": "/"}, *told]
+
+
+def test_copilot_threads_leave_the_end_alone(tmp_path: Path) -> None:
+    crash = ("session.error", {"message": "gone"})
+    asked = ("user.message", {"content": "Dig."})
+    assert of_lines(tmp_path, *copilot(asked, crash)).end.reason == "errored"
+    assert of_lines(tmp_path, *copilot(asked, crash, asked)).end.reason == "unknown"
+    assert of_lines(tmp_path, *copilot(asked, crash, ("session.resume", {}))).end.reason == "unknown"
+    beside = ("user.message", {"content": "Weed.", "parentToolCallId": "k"})
+    assert of_lines(tmp_path, *copilot(asked, crash, beside)).end.reason == "errored"
+    system = ("system.message", {"content": "Be kind."})
+    assert of_lines(tmp_path, *copilot(asked, crash, system)).end.reason == "errored"
+
+
+def test_copilot_models_go_with_the_session(tmp_path: Path) -> None:
+    said = ("assistant.message", {"content": "Dug."})
+    changed_to = ("session.model_change", {"newModel": "field"})
+    assert of_lines(tmp_path, *copilot(said, changed_to, said)).models == ["garden", "field"]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        ("tool.execution_start", {"toolCallId": "k", "arguments": {}}),
+        ("tool.execution_complete", {"toolCallId": "k", "success": True}),
+        ("assistant.message", {}),
+        ("assistant.message", {"content": "", "toolRequests": {"name": "rm"}}),
+        ("assistant.note", {"toolRequests": []}),
+    ],
+)
+def test_copilot_events_that_are_broken_are_told(broken: tuple[str, dict[str, object]], tmp_path: Path) -> None:
+    assert "tool_calls" in record_of(of_lines(tmp_path, *copilot(("assistant.message", {"content": ""})))).carries
+    assert "tool_calls" not in record_of(of_lines(tmp_path, *copilot(broken))).carries
+
+
+def test_copilot_shutdowns_without_every_count(tmp_path: Path) -> None:
+    def usage(**data: object) -> object:
+        return of_lines(tmp_path, *copilot(("session.shutdown", data))).usage
+
+    assert usage(modelMetrics={"a": {"usage": {"inputTokens": 1}}}).total is None  # type: ignore[attr-defined]
+    assert usage(tokenDetails={"input": {"tokenCount": 1}}) is None
+    assert usage(modelMetrics={"a": {"requests": 2}}) is None
+    later = [
+        ("session.shutdown", {"tokenDetails": {k: {"tokenCount": n} for k in ("input", "output")}}) for n in (9, 3)
+    ]
+    kept = of_lines(tmp_path, *copilot(*later)).usage
+    assert kept is not None
+    assert kept.total == 18
+
+
+def test_pi_usage_of_nothing_and_of_parts(tmp_path: Path) -> None:
+    said: dict[str, object] = {"role": "assistant", "content": [{"type": "text", "text": "Dug."}], "stopReason": "stop"}
+    whole = {**said, "usage": {"input": 5, "output": 1, "cacheRead": 2, "totalTokens": 8}}
+    assert "usage" in record_of(of_lines(tmp_path, *pi(whole))).carries
+    for tokens in ({"input": 0, "output": 0}, {"input": 5}, {"output": 5}, {"input": 5, "output": 1, "totalTokens": 8}):
+        transcript = of_lines(tmp_path, *pi(whole, {**said, "usage": tokens}))
+        carried = "usage" in record_of(transcript).carries
+        assert carried == (tokens == {"input": 0, "output": 0})
+    nothing = of_lines(tmp_path, *pi({**said, "usage": {"input": 0, "output": 0}}))
+    assert [warning.code for warning in nothing.warnings] == ["usage_zero"]
+
+
+def test_pi_records_that_are_broken_are_told(tmp_path: Path) -> None:
+    asked: dict[str, object] = {"role": "user", "content": "Dig."}
+    good = pi(asked)
+    assert "messages" in record_of(of_lines(tmp_path, *good)).carries
+    broken: list[dict[str, object]] = [
+        {"type": "massage", "message": {"role": "assistant"}},
+        {"message": {"role": "assistant"}},
+        {"type": "message", "message": {"role": "oracle"}},
+        {"type": "message", "message": "text"},
+    ]
+    for record in broken:
+        assert "messages" not in record_of(of_lines(tmp_path, *good, record)).carries
+
+
+def test_pi_conversations_begin_with_a_user_or_the_first_record(tmp_path: Path) -> None:
+    def entry(entry_id: str, parent: str | None, role: str) -> dict[str, object]:
+        return {"type": "message", "id": entry_id, "parentId": parent, "message": {"role": role, "content": "x"}}
+
+    whole = [*pi(), entry("a", None, "user"), entry("b", "a", "assistant")]
+    assert "messages" in record_of(of_lines(tmp_path, *whole, entry("c", None, "user"))).carries
+    assert "messages" not in record_of(of_lines(tmp_path, *whole, entry("c", None, "assistant"))).carries
+
+
+def test_pi_times_are_those_of_the_records(tmp_path: Path) -> None:
+    record = {**pi({"role": "user", "content": "Dig.", "timestamp": 7})[1], "timestamp": "2026-03-01T10:00:00Z"}
+    transcript = of_lines(tmp_path, pi()[0], record, pi({"role": "user", "content": "Dig.", "timestamp": 9})[1])
+    assert [message.at_ms for message in transcript.messages] == [1772359200000, 9]
+    assert transcript.source.places == "lines"
+
+
+def test_what_hermes_says_is_not_enough_for_any_object(tmp_path: Path) -> None:
+    for keys in ({"session_id": 1, "platform": 1}, {"session_id": 1, "session_start": 1}):
+        head = json.dumps({**keys, "messages": [{"role": "user", "content": "Dig."}]})
+        assert detect(head.encode()).name == "openai_chat"

@@ -98,7 +98,7 @@ class Reading(Struct):
         elif "type" not in record and word(record.get("id")) is not None and "timestamp" in record:
             self._session(where, record, at_ms)
         else:
-            self._unknown(where, record, at_ms)
+            self._unknown(where, record)
 
     def _session(self, where: int, payload: Mapping[str, object], at_ms: int | None) -> None:
         """The first one names the session; a fork and a resumed session repeat those of others."""
@@ -118,12 +118,14 @@ class Reading(Struct):
         elif kind == "reasoning":
             self.thoughts += thoughts_of(payload)
             self._note("reasoning", where, at_ms, {})
+        elif kind is not None and kind in ASIDE:
+            self._note(kind, where, at_ms, brief(payload, frozenset()))
         elif kind in CALLS or (kind is not None and kind.endswith("_call") and "call_id" in payload):
             self._call(where, payload, at_ms)
         elif kind in OUTPUTS or (kind is not None and kind.endswith("_output") and "call_id" in payload):
             self._result(where, payload, at_ms)
         else:
-            self._unknown(where, payload, at_ms)
+            self._unknown(where, payload)
 
     def _message(self, where: int, payload: Mapping[str, object], at_ms: int | None) -> None:
         found = spoken(payload, where)
@@ -162,12 +164,10 @@ class Reading(Struct):
         result = result_of(self.open.pop(call_id, None), payload, self.outcomes.pop(call_id, None))
         self.transcript.messages.append(Message(0, "tool", result.text, tool_result=result, at_ms=at_ms, src=where))
 
-    def _unknown(self, where: int, payload: Mapping[str, object], at_ms: int | None) -> None:
+    def _unknown(self, where: int, payload: Mapping[str, object]) -> None:
         """An item that is neither message, call nor result: told as what it may have been."""
         kind = word(payload.get("type"))
-        if kind is not None and kind in ASIDE:
-            self._note(kind, where, at_ms, brief(payload, frozenset()))
-        elif "role" in payload and not {"call_id", "arguments"} & set(payload):
+        if "role" in payload and not {"call_id", "arguments"} & set(payload):
             warn(self.transcript, "lost_message", where, "an item that looks like a message, of no known type")
         else:
             warn(self.transcript, "lost_record", where, f"an item of the type `{kind}` may be a call or a reply")
