@@ -275,3 +275,11 @@ def test_parts_of_a_file_are_imported_under_ids_of_their_own(tmp_path: Path) -> 
     path.write_text(json.dumps(rows), encoding="utf-8")
     ids = {imported_id(session, 1_772_359_200_000) for session in read_sessions(str(path), MachineFiles())}
     assert len(ids) == 2
+
+
+def test_a_command_that_the_provider_ran_may_fail(tmp_path: Path) -> None:
+    call = {"type": "server_tool_use", "id": "s", "name": "bash_code_execution", "input": {"command": "false"}}
+    ran = {"type": "bash_code_execution_result", "stdout": "", "stderr": "", "return_code": 1}
+    result = {"type": "bash_code_execution_tool_result", "tool_use_id": "s", "content": ran}
+    transcript = of(tmp_path, [user("A?"), {"role": "assistant", "content": [call, result]}])
+    assert [call.status for call in record_of(transcript).calls] == ["error"]

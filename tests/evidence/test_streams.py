@@ -46,7 +46,7 @@ def test_a_broken_stream_ends_nothing_and_clears_nothing(uri: str, asked: Any, t
 def test_what_breaks_off_has_no_end(tmp_path: Path) -> None:
     for uri, asked, text in (
         (CHAT, {"messages": [user("A?")]}, stream(CHUNK)),
-        (RESPONSES, {"input": "A?"}, stream(CREATED)),
+        (RESPONSES, {"input": "A?"}, stream({**CREATED, "response": {"object": "response", "status": "completed"}})),
         (ANTHROPIC, {"messages": [user("A?")]}, stream(START, STOPPED)),
     ):
         assert recorded(tmp_path, exchange(uri, asked, text)).end.reason == "unknown"
