@@ -22,10 +22,14 @@ class FileFacts(Struct, frozen=True):
 
 
 class ByteStream(Protocol):
-    """An open file, read from the front."""
+    """An open file, read from the front, or from where `seek` went."""
 
     def read(self, size_bytes: int, /) -> bytes:
         """The next `size_bytes`, or fewer; nothing only at the end. Raises OSError."""
+        ...
+
+    def seek(self, offset_bytes: int, /) -> object:
+        """Go to that byte, counted from the front. Raises OSError."""
         ...
 
 

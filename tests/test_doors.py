@@ -14,6 +14,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "jsonpath_ng": ("languages/select_find.py",),
     "re2": ("languages/pattern.py", "services/patterns.py", "languages/pattern_re2.py"),
     "orjson": ("evidence/log_events.py",),
+    "zstandard": ("evidence/session_files/archive.py",),
     "openai": (),
     "duckdb": (),
     "rich": (),

@@ -46,7 +46,9 @@ class ToolCall(Struct):
 class ToolResult(Struct):
     """What a tool answered. `is_error` is None when the format does not say.
 
-    `ran` is False when the tool never ran because a policy or a person said no.
+    `ran` is False when the tool never ran because a policy or a person said no. `answers` is for formats that give a
+    result to a step and not to a call: the calls that it answers together, of which no one alone can be named, or an
+    empty list where it answers none; None: `call_id` says it.
     """
 
     call_id: str | None
@@ -57,6 +59,7 @@ class ToolResult(Struct):
     truncated: bool | None = None
     seconds: float | None = None
     ran: bool | None = None
+    answers: list[str] | None = None
 
 
 class Usage(Struct):
@@ -83,6 +86,7 @@ class Message(Struct):
     """One message. `index` is its place in its thread, `text` its text parts joined by a blank line.
 
     `injected`: put there by the harness and not by the user. `hidden`: not shown to model or user as conversation.
+    `copied`: it happened in another session, is context here, and counts nowhere.
     `src` is the line (1-based) or item (0-based) of the source file; `at_ms` is Unix time in milliseconds.
     """
 
@@ -99,6 +103,7 @@ class Message(Struct):
     usage: Usage | None = None
     injected: bool = False
     hidden: bool = False
+    copied: bool = False
     src: int | None = None
 
 

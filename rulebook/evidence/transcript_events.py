@@ -92,7 +92,7 @@ def children_of(transcript: Transcript) -> list[StartedAgent]:
             continue
         result = results.get(thread.parent_call_id)
         outcome = None if result is None else "died" if result.is_error else "finished"
-        turns = sum(message.role == "assistant" and not message.injected for message in thread.messages)
+        turns = sum(m.role == "assistant" and not m.injected and not m.copied for m in thread.messages)
         found.append(StartedAgent(thread.id, thread.parent_call_id, thread.name or "", outcome, turns))
     return found
 
@@ -119,7 +119,13 @@ def _imported(transcript: Transcript) -> dict[str, object]:
 
 
 def _told(message: Message) -> Iterator[LoggedEvent]:
-    """One message of the main thread: a result before the message that holds it, calls after theirs."""
+    """One message of the main thread: a result before the message that holds it, calls after theirs.
+
+    What was copied from another session is a message and no more: its calls were made there.
+    """
+    if message.copied:
+        yield LoggedEvent("message", _message(message), message.at_ms)
+        return
     result = message.tool_result
     if result is not None:
         answer = {

@@ -57,6 +57,7 @@ def _message(message: Message, place: str) -> dict[str, object]:
         usage=None if message.usage is None else _usage(message.usage),
         injected=message.injected,
         hidden=message.hidden,
+        copied=message.copied or None,
         src=_place(message.src, place),
     )
 
@@ -77,6 +78,7 @@ def _result(result: ToolResult) -> dict[str, object]:
         "text": result.text,
         "is_error": result.is_error,
         **_known(name=result.name, exit_code=result.exit_code, truncated=result.truncated, seconds=result.seconds),
+        **_known(answers=result.answers),
     }
 
 

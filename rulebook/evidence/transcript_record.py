@@ -22,7 +22,7 @@ from rulebook.evidence.transcript import Message, ToolCall, ToolResult, Transcri
 from rulebook.evidence.transcript_events import children_of, events_of, moments, told_events
 from rulebook.outcome import Seen
 
-_SPENT_UNSEEN = frozenset(("usage_partial", "subagent_missing"))
+_SPENT_UNSEEN = frozenset(("usage_partial", "usage_differs", "subagent_missing"))
 
 _CALLS_ELSEWHERE = frozenset(("unread_exchange", "split_conversation", "lost_record"))
 
@@ -88,8 +88,10 @@ def carried(transcript: Transcript) -> frozenset[Fact]:
         facts -= {"tool_calls", "results"}
     if "lost_message" in codes:
         facts.discard("messages")
-    if "content_not_captured" in codes:
+    if codes & {"content_not_captured", "lost_text"}:
         facts -= {"messages", "tool_calls", "results"}
+    if "no_messages" in codes:
+        facts &= {"end", "cost", "time"}
     return frozenset(facts)
 
 
@@ -100,19 +102,20 @@ def _take_calls(record: Record, transcript: Transcript) -> None:
         record.first_call.setdefault(call.name, call.seen)
         if record.wants.tool_calls:
             record.calls.append(call)
-    record.turns = sum(message.role == "assistant" and not message.injected for message in transcript.messages)
+    spoken = (message for message in transcript.messages if message.role == "assistant" and not message.copied)
+    record.turns = sum(not message.injected for message in spoken)
 
 
 def _calls_of(messages: list[Message], thread: str | None = None) -> Iterator[Call]:
     """The calls of one thread, joined with their results."""
-    results: dict[str, ToolResult] = {}
+    results: dict[str, ToolResult | None] = {}
     times: dict[str, int | None] = {}
     for message in messages:
-        if message.tool_result is not None and message.tool_result.call_id is not None:
-            results.setdefault(message.tool_result.call_id, message.tool_result)
-            times.setdefault(message.tool_result.call_id, message.at_ms)
+        for call_id in _answered(message.tool_result):
+            results.setdefault(call_id, message.tool_result)
+            times.setdefault(call_id, message.at_ms)
     index = turn = 0
-    for message in messages:
+    for message in (message for message in messages if not message.copied):
         turn += message.role == "assistant" and not message.injected
         for given in message.tool_calls:
             call = _call(index, turn, message, given, results.get(given.id))
@@ -122,6 +125,13 @@ def _calls_of(messages: list[Message], thread: str | None = None) -> Iterator[Ca
                 call.duration_s = max(0, answered - message.at_ms) / 1000
             index += 1
             yield call
+
+
+def _answered(result: ToolResult | None) -> list[str]:
+    """The ids of the calls that a result is the answer to."""
+    if result is None or (result.call_id is None and result.answers is None):
+        return []
+    return [result.call_id] if result.call_id is not None else list(result.answers or ())
 
 
 def _call(index: int, turn: int, message: Message, given: ToolCall, result: ToolResult | None) -> Call:
@@ -155,7 +165,7 @@ def _take_children(record: Record, transcript: Transcript) -> None:
         place = places.get(child.call_id)
         record.children[child.id] = Child(child.id, child.task, child.outcome, child.turns, Seen(message=place))
     for thread in transcript.threads:
-        for given in (call for message in thread.messages for call in message.tool_calls):
+        for given in (call for message in thread.messages if not message.copied for call in message.tool_calls):
             record.delegated[given.name] = record.delegated.get(given.name, 0) + 1
         if record.wants.tool_calls:
             calls = list(_calls_of(thread.messages, thread.id))
@@ -174,7 +184,8 @@ def _take_events(record: Record, transcript: Transcript) -> None:
 def _spend(transcript: Transcript) -> Spend:
     """The session's cost, known as a whole or not at all."""
     cost = transcript.cost
-    if cost.value is None or cost.currency is None:
+    in_doubt = any(warning.code == "usage_differs" for warning in transcript.warnings)
+    if cost.value is None or cost.currency is None or in_doubt:
         replies = sum(message.role == "assistant" for message in transcript.messages)
         return Spend(unpriced=max(1, replies))
     return Spend(amount=cost.value, currency=cost.currency, priced=1)

@@ -87,8 +87,10 @@ def _talk(messages: Sequence[Message], calls: Sequence[Call]) -> _Talk:
         if call.message is not None:
             talk.calls.setdefault(call.message, []).append(call)
     for message in messages:
-        if message.tool_result is not None and message.tool_result.call_id is not None:
-            talk.answers.setdefault(message.tool_result.call_id, []).append(message)
+        result = message.tool_result
+        for call_id in [] if result is None else [result.call_id] if result.answers is None else result.answers:
+            if call_id is not None:
+                talk.answers.setdefault(call_id, []).append(message)
     return talk
 
 
@@ -106,7 +108,7 @@ def _conversation(talk: _Talk, view: View) -> list[str]:
 
 def _message(message: Message, talk: _Talk, view: View, model: str | None) -> list[str]:
     lines = [_title(message, view, model)]
-    few = message.injected or message.hidden
+    few = message.injected or message.hidden or message.copied
     if message.reasoning:
         thought = block(message.reasoning, _INDENT + "· ", _FEW, view)
         lines += [painted(line, "dim", view.colour) for line in thought]
@@ -129,6 +131,7 @@ def _title(message: Message, view: View, model: str | None) -> str:
     """Who speaks, and when: the time stands at the right."""
     marks = ["put there by the program"] if message.injected else []
     marks += ["hidden"] if message.hidden else []
+    marks += ["copied from another session"] if message.copied else []
     result = message.tool_result
     about = [*marks, *([harmless(model)] if model else [])]
     if result is not None:

@@ -66,7 +66,7 @@ def wrong(row: Golden, words: Words, *, part: str | None = None) -> dict[str, tu
         "tools": tools if row.tools else {},
         "calls": len(calls),
         "unpaired": sum(call.id not in answered for call in calls),
-        "orphans": sum(call_id not in ids for call_id in answered),
+        "orphans": sum(m.tool_result is not None and m.tool_result.call_id not in ids for m in messages),
         "errors": sum(m.tool_result is not None and m.tool_result.is_error is True for m in messages),
         "usage": words(transcript, row.usage or {}),
         "end": transcript.end.raw,

@@ -67,7 +67,8 @@ def _check_results(messages: list[Message], orphans: set[int | None]) -> None:
         assert (message.role == "tool") == (result is not None)
         if result is not None:
             assert not message.tool_calls
-            assert result.call_id in asked or message.src in orphans
+            answered = [result.call_id] if result.answers is None else result.answers
+            assert set(answered) <= asked or message.src in orphans
 
 
 def _check_every_line_is_told(transcript: Transcript, path: Path) -> None:

@@ -43,7 +43,7 @@ def _fits(sample: Sample) -> Fit:
     history = [mapping(item) for item in sequence(keys.get("history"))]
     if "trajectory" in keys and ("environment" in keys or "info" in keys):
         return 2
-    if history and any("agent" in item or "action" in item or "thought" in item for item in history):
+    if any("role" in item and {"agent", "action", "thought"} & item.keys() for item in history):
         return 2
     return 1 if history and "info" in keys else 0
 

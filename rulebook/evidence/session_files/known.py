@@ -15,25 +15,11 @@ def _first(sample: Sample) -> set[str]:
 
 
 _KNOWN: tuple[tuple[str, Callable[[Sample], bool]], ...] = (
-    ("it looks like an Inspect log or another archive", lambda s: s.kind == "archive"),
+    ("it holds no Inspect log, which would have a `header.json`", lambda s: s.kind == "archive"),
     (
         "it looks like an audit log of ours, which is read as it is and not imported",
         lambda s: "chock_log" in _first(s),
     ),
-    (
-        "it looks like a Harbor (ATIF) trajectory",
-        lambda s: str(s.keys.get("schema_version", "")).startswith("ATIF"),
-    ),
-    ("it looks like an Inspect log", lambda s: {"version", "status", "eval"} <= _first(s)),
-    (
-        "it looks like τ-bench results: each `traj` is a message list",
-        lambda s: {"traj", "reward"} <= _first(s),
-    ),
-    (
-        "it looks like an OpenHands trajectory",
-        lambda s: bool({"action", "observation"} & _first(s)) and "source" in _first(s),
-    ),
-    ("it looks like OpenHands evaluation output", lambda s: {"history", "git_patch"} <= _first(s)),
     (
         "it is a JSON Schema, which says what messages look like and holds none",
         lambda s: "$defs" in _first(s) or str(s.keys.get("$schema", "")).startswith("http"),
@@ -41,6 +27,14 @@ _KNOWN: tuple[tuple[str, Callable[[Sample], bool]], ...] = (
     (
         "it looks like OpenTelemetry logs or metrics, and only spans hold a session",
         lambda s: bool({"resourceLogs", "resourceMetrics"} & _first(s)),
+    ),
+    (
+        "its events are those of an Inspect sample, without the log and the messages around them",
+        lambda s: any("event" in mapping(event) for event in sequence(s.keys.get("events"))),
+    ),
+    (
+        "it is an export of conversations for training (ShareGPT), one an episode, and each repeats those before it",
+        lambda s: "conversations" in _first(s),
     ),
     ("it looks like recorded model replies", lambda s: {"method", "response"} <= _first(s)),
     (

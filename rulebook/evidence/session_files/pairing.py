@@ -56,7 +56,8 @@ def warn_of_lost_calls(transcript: Transcript, *, with_replies: bool = False) ->
     """
     messages = all_messages(transcript)
     known = {call.id for message in messages for call in message.tool_calls}
-    orphans = [m for m in messages if m.tool_result is not None and m.tool_result.call_id not in known]
+    results = [(m, m.tool_result) for m in messages if m.tool_result is not None]
+    orphans = [m for m, result in results if result.answers is None and result.call_id not in known]
     if orphans:
         code = "lost_record" if with_replies else "lost_call"
         warn(transcript, code, orphans[0].src, f"results of calls that are not in the file: {len(orphans)}")
@@ -97,6 +98,9 @@ def _answer(message: Message, waiting: dict[str, tuple[ToolCall, Message]], warn
     """Give a result its call: by id, or, where the format left the id out, the oldest call that waits."""
     result = message.tool_result
     if result is None:
+        return
+    if result.answers is not None:
+        result.answers = [waiting.pop(given)[0].id for given in result.answers if given in waiting]
         return
     given = result.call_id or next(iter(waiting), None)
     if given is None or given not in waiting:

@@ -22,7 +22,7 @@ class Sample(Struct, frozen=True):
     """What the head of a file looks like.
 
     `value` is the one JSON value that it starts, without what was cut off; `records` the JSON objects of `lines`.
-    `text` is the head itself, decoded with replacement.
+    `text` is the head itself, decoded with replacement; of an archive, the names of its first members.
     """
 
     kind: Kind
@@ -64,7 +64,7 @@ class Sample(Struct, frozen=True):
 def sample_of(head: bytes) -> Sample:
     """Look at the first bytes of a file; what is cut off or broken in them is no error."""
     if head.startswith(b"PK\x03\x04"):
-        return Sample("archive")
+        return Sample("archive", "\n".join(_member_names(head[:SAMPLE_BYTES])))
     text = head[:SAMPLE_BYTES].decode("utf-8-sig", "replace")
     body = text.lstrip(_SPACE)
     if not body:
@@ -82,6 +82,16 @@ def sample_of(head: bytes) -> Sample:
             kind: Kind = "object" if isinstance(value, dict) else "list"
             return Sample(kind, text, value)
     return Sample("lines", text, records=records) if records else Sample("text", text)
+
+
+def _member_names(head: bytes) -> list[str]:
+    names: list[str] = []
+    at = head.find(b"PK\x03\x04")
+    while at >= 0 and len(names) < _RECORDS:
+        size = int.from_bytes(head[at + 26 : at + 28], "little")
+        names.append(head[at + 30 : at + 30 + size].decode("utf-8", "replace"))
+        at = head.find(b"PK\x03\x04", at + 4)
+    return names
 
 
 def _whole(line: str) -> object:
