@@ -11,7 +11,7 @@ from rulebook.evidence.formats.atif_files import Family
 from rulebook.evidence.formats.atif_steps import Reference, Step, step_of
 from rulebook.evidence.formats.atif_totals import spend
 from rulebook.evidence.formats.harbor_result import take_result
-from rulebook.evidence.session_files.pairing import finish, warn_of_lost_calls, warn
+from rulebook.evidence.session_files.pairing import finish, warn, warn_of_lost_calls
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
 from rulebook.evidence.session_files.values import mapping, sequence, word

@@ -14,7 +14,7 @@ from rulebook.evidence.formats.inspect_sample import Attachments, take_messages
 from rulebook.evidence.formats.inspect_totals import end_of, outcome_of, take_usage
 from rulebook.evidence.session_files.archive import Archive
 from rulebook.evidence.session_files.names import distinct
-from rulebook.evidence.session_files.pairing import finish, warn_of_lost_calls, warn
+from rulebook.evidence.session_files.pairing import finish, warn, warn_of_lost_calls
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
 from rulebook.evidence.session_files.values import decoded, mapping, sequence, word

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from rulebook.errors import UnknownFormat
 from rulebook.evidence.formats.openhands_events import Events
-from rulebook.evidence.session_files.pairing import all_messages, finish, warn_of_lost_calls, summed, warn
+from rulebook.evidence.session_files.pairing import all_messages, finish, summed, warn, warn_of_lost_calls
 from rulebook.evidence.session_files.rows import rows_of, value_of
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile

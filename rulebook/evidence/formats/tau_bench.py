@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from rulebook.errors import UnknownFormat
 from rulebook.evidence.formats.chat_messages import foreign_part, message_of
 from rulebook.evidence.session_files.names import distinct
-from rulebook.evidence.session_files.pairing import finish, warn_of_lost_calls, warn
+from rulebook.evidence.session_files.pairing import finish, warn, warn_of_lost_calls
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
 from rulebook.evidence.session_files.values import amount, mapping, sequence, word

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from rulebook.evidence.session_files.sample import Sample
+from rulebook.evidence.session_files.values import mapping, sequence
 
 
 def lookalike(sample: Sample) -> str | None:
