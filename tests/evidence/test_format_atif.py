@@ -121,6 +121,12 @@ def test_calls_that_share_one_result_all_have_it() -> None:
     assert [call.result for call in record.calls if call.name == "dig"] == ["dry", "wet"]
 
 
+def test_the_time_of_a_step_is_not_how_long_its_calls_took() -> None:
+    record = record_of(read(FOLDER / "garden.json"))
+    assert record.first_ms is not None
+    assert [call.duration_s for call in record.calls] == [None] * 6
+
+
 def test_what_a_step_of_the_system_shows_answers_no_call() -> None:
     transcript = read(FOLDER / "garden.json")
     rain = next(message for message in transcript.messages if message.text == "rain")

@@ -99,7 +99,7 @@ def _take_results(step: Step, given: Mapping[str, object], spoken: Message, *, f
     for result in told:
         text = text_of(result.get("content"))
         answer = ToolResult(word(result.get("source_call_id")), text)
-        message = Message(0, "tool", text, tool_result=answer, at_ms=spoken.at_ms, copied=spoken.copied, src=spoken.src)
+        message = Message(0, "tool", text, tool_result=answer, copied=spoken.copied, src=spoken.src)
         step.messages.append(message)
         step.references.extend(_reference(mapping(ref), message) for ref in _references(result))
     answers = [message.tool_result for message in step.messages[1:] if message.tool_result is not None]
