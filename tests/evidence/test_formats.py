@@ -130,3 +130,15 @@ def test_a_folder_or_nothing_at_all_is_the_machines_error(tmp_path: Path) -> Non
         read(tmp_path)
     with pytest.raises(OSError, match=r"."):
         read(tmp_path / "none")
+
+
+def test_a_stream_says_how_it_ended_and_reads_the_same_as_lines_and_as_one_list(tmp_path: Path) -> None:
+    lines = read(FOLDER / "claude_code/stream_denied.jsonl")
+    assert (lines.end.raw, lines.end.detail) == ("error_during_execution", "the shed burned down")
+    records = [json.loads(line) for line in (FOLDER / "claude_code/stream_denied.jsonl").read_bytes().splitlines()]
+    path = tmp_path / "stream.json"
+    path.write_text(json.dumps(records), encoding="utf-8")
+    listed = read(path)
+    assert [(m.role, m.text, m.tool_calls) for m in listed.messages] == [(m.role, m.text, m.tool_calls) for m in lines.messages]
+    assert (listed.end, listed.usage, listed.cost) == (lines.end, lines.usage, lines.cost)
+    assert record_of(listed).known_tools == {"Read", "Bash"}

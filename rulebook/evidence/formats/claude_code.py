@@ -15,7 +15,7 @@ from rulebook.evidence.formats.claude_threads import link
 from rulebook.evidence.session_files.pairing import all_messages, finish, summed, warn
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
-from rulebook.evidence.session_files.values import amount, decoded, sequence, word
+from rulebook.evidence.session_files.values import amount, decoded, mapping, sequence, word
 from rulebook.evidence.transcript import Cost, Transcript, Usage
 
 _AGENT_ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
@@ -60,6 +60,7 @@ def _read(file: SessionFile) -> Transcript:
     reading.threads.split_branches()
     transcript.messages = reading.threads.main.messages
     transcript.threads = reading.threads.finished()
+    _mark_denied(reading)
     finish(transcript)
     link(transcript.messages, transcript.threads, reading.agents)
     transcript.end = end_of(transcript.messages, reading.closing)
@@ -113,6 +114,16 @@ def _take_subagents(file: SessionFile, reading: Reading) -> None:
 def _is_file(file: SessionFile, place: str) -> bool:
     facts = file.files.within(str(PurePath(file.path).parent), place)
     return facts is not None and facts.kind == "file"
+
+
+def _mark_denied(reading: Reading) -> None:
+    """The calls that a stream's closing record lists as denied did not run."""
+    told = [mapping(denial) for result in reading.results for denial in sequence(result.get("permission_denials"))]
+    denied = {word(denial.get("tool_use_id")) for denial in told}
+    for message in all_messages(reading.transcript):
+        result = message.tool_result
+        if result is not None and result.call_id is not None and result.call_id in denied:
+            result.ran = False
 
 
 def _usage(reading: Reading) -> Usage | None:

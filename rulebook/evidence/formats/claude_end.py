@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from rulebook.evidence.formats.claude_blocks import INTERRUPTED
-from rulebook.evidence.session_files.values import word
+from rulebook.evidence.session_files.values import sequence, word
 from rulebook.evidence.transcript import End, EndReason, Message
 
 _STOPS: dict[str, EndReason] = {
@@ -18,6 +18,7 @@ _RESULTS: dict[str, EndReason] = {
     "success": "finished",
     "error_max_turns": "turn_limit",
     "error_max_budget_usd": "budget_reached",
+    "error_max_structured_output_retries": "format_error",
 }
 
 
@@ -43,7 +44,8 @@ def end_of(messages: list[Message], closing: Closing) -> End:
 
 def _of_result(result: Mapping[str, object], messages: list[Message], closing: Closing) -> End:
     subtype = word(result.get("subtype"))
-    detail = (word(result.get("result")) or "")[:500]
+    errors = [error for error in sequence(result.get("errors")) if isinstance(error, str)]
+    detail = (word(result.get("result")) or "; ".join(errors))[:500]
     raw = subtype or "result"
     if result.get("is_error") is True and subtype in (None, "success"):
         return End("errored", detail, raw)
