@@ -84,7 +84,7 @@ def carried(transcript: Transcript) -> frozenset[Fact]:
         facts.discard("subagents")
     if codes & _CALLS_ELSEWHERE:
         facts -= {"messages", "tool_calls", "results", "end", "usage", "events"}
-    if "lost_call" in codes:
+    if "lost_call" in codes or _has_nameless_call(transcript):
         facts -= {"tool_calls", "results"}
     if "lost_message" in codes:
         facts.discard("messages")
@@ -93,6 +93,12 @@ def carried(transcript: Transcript) -> frozenset[Fact]:
     if "no_messages" in codes:
         facts &= {"end", "cost", "time"}
     return frozenset(facts)
+
+
+def _has_nameless_call(transcript: Transcript) -> bool:
+    """Whether some call does not say of which tool: it may be one of any."""
+    threads = (transcript.messages, *(thread.messages for thread in transcript.threads))
+    return any(not call.name for messages in threads for message in messages for call in message.tool_calls)
 
 
 def _take_calls(record: Record, transcript: Transcript) -> None:

@@ -50,10 +50,6 @@ def test_cases_without_a_trace() -> None:
     assert (roles_of(talk.messages), record_of(talk).tool_counts) == ("0/1/1/0", {"dig": 1})
 
 
-def test_a_retriever_that_no_agent_has_is_no_call() -> None:
-    assert "index" not in record_of(read(FOLDER / "run.json")).tool_counts
-
-
 def test_the_sub_agent_of_an_agent_is_a_thread_and_a_ring_of_agents_ends(tmp_path: Path) -> None:
     (thread,) = read(FOLDER / "run.json").threads
     assert [m.text for m in thread.messages] == ["Yes."]

@@ -143,7 +143,7 @@ def test_conversations_and_traces_are_parts(tmp_path: Path) -> None:
     path.write_text(json.dumps({"spans": spans}), encoding="utf-8")
     assert parts(path) == ["talk_1", "b"]
     assert [m.text for m in read(path, part="talk_1").messages] == ["Tidy up.", "One.", "Tidy up.", "Two."]
-    assert codes(read(path, part="b")) == {"stray_spans"}
+    assert codes(read(path, part="b")) == {"stray_span"}
     lines = tmp_path / "spans.jsonl"
     lines.write_text("".join(json.dumps(one) + "\n" for one in spans), encoding="utf-8")
     digest = hashlib.sha256(lines.read_bytes()).hexdigest()

@@ -1,51 +1,128 @@
-"""Session files come from strangers: whatever bytes they hold, reading ends, in our own errors alone."""
+"""Session files come from strangers: whatever bytes they hold, reading ends, in our own errors alone, and never as a
+clean success where a call that the whole file tells of is told no more."""
 
+import json
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+import yaml
+from session_mutations import Damaged, damaged
 from sessions_read import OWN, check_invariants, read
 
 from rulebook.errors import UnknownFormat
-from rulebook.evidence.formats import session_formats
+from rulebook.evidence.formats import read_sessions, session_formats
+from rulebook.evidence.record import Record
+from rulebook.evidence.transcript import ToolCall, Transcript
 from rulebook.evidence.transcript_record import record_of
+from rulebook.services.files import MachineFiles
 
 SEEDS = sorted(
     path for path in OWN.glob("*/**/*") if path.is_file() and path.name not in ("expected.yaml", "refused.yaml")
 )
-PIECES = st.sampled_from(
-    [
-        b"", b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b"\n", b"null", b"true", b"-1", b"1e999", b"NaN",
-        b'"\\ud800"', b"[]", b"{}", b'"tool_use"', b'"assistant"', b"\xff", b"\x00", b'""', b"&a", b"*a",
-        b"9" * 5000,
-    ]
-)  # fmt: skip
+TOLD = {
+    path.parent / name
+    for path in OWN.glob("*/expected.yaml")
+    for name in yaml.safe_load(path.read_text(encoding="utf-8"))
+}
+LONGEST_S = 20
 
 
-@st.composite
-def mutated(draw: st.DrawFn) -> bytes:
-    """One of our sessions with pieces of it cut out, doubled or replaced."""
-    data = draw(st.sampled_from(SEEDS)).read_bytes()
-    for _ in range(draw(st.integers(1, 4))):
-        start = draw(st.integers(0, len(data)))
-        end = min(len(data), start + draw(st.integers(0, 60)))
-        fresh = draw(st.one_of(PIECES, st.just(data[start:end] * 2), st.binary(max_size=8)))
-        data = data[:start] + fresh + data[end:]
-    return data
+class Known(NamedTuple):
+    """What the whole file tells: each call with the texts that are evidence of it, and how often it warns of what."""
+
+    calls: list[tuple[ToolCall, list[bytes]]]
+    warnings: Counter[tuple[str, int | None]]
+    uncarried: bool
 
 
-@settings(max_examples=400, deadline=2000, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=mutated(), name=st.sampled_from([None, *session_formats()]))
-def test_mutated_sessions_are_read_or_refused(data: bytes, name: str | None, tmp_path: Path) -> None:
+def test_damaged_sessions_are_read_or_refused_and_never_a_clean_success(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """Every seed in turn, `--mutations` copies in all. A failure says which copy of which file: `damaged(path, n)`."""
+    known = {seed: _known(seed) for seed in SEEDS}
+    wrong: list[str] = []
+    for number in range(request.config.getoption("--mutations")):
+        seed = SEEDS[number % len(SEEDS)]
+        copy = damaged(seed, number // len(SEEDS))
+        fault = _fault(copy, known[seed], seed, number, tmp_path)
+        if fault is not None:
+            wrong.append(f"{seed.parent.name}/{seed.name} #{number // len(SEEDS)} ({copy.done[:200]}): {fault}")
+    assert not wrong, f"{len(wrong)} copies:\n" + "\n".join(wrong[:30])
+
+
+def _fault(copy: Damaged, known: Known | None, seed: Path, number: int, tmp_path: Path) -> str | None:
     path = tmp_path / "session"
-    path.write_bytes(data)
+    path.write_bytes(copy.data)
+    own = seed.parent.name if number % 3 == 0 and seed.parent.name in session_formats() else None
     try:
-        transcript = read(path, name)
+        with _in_time():
+            read_ = list(read_sessions(str(path), MachineFiles(), own))
+            for transcript in read_:
+                check_invariants(transcript, path)
+            records = [record_of(transcript) for transcript in read_]
     except UnknownFormat:
-        return
-    check_invariants(transcript, path)
-    record_of(transcript)
+        return None
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None if known is None or known.uncarried else _clean_success(copy, known, read_, records)
+
+
+def _clean_success(copy: Damaged, known: Known, read_: list[Transcript], records: list[Record]) -> str | None:
+    """A call of which the file still holds evidence, of which no reading tells, and no reading doubts itself."""
+    warned = Counter((warning.code, warning.where) for transcript in read_ for warning in transcript.warnings)
+    doubts = bool(warned - known.warnings) or any("tool_calls" not in record.carries for record in records)
+    if doubts or all(record.did_nothing for record in records):
+        return None
+    told = [call for transcript in read_ for call in _calls(transcript)]
+    names, ids = {call.name for call in told}, {call.id.partition("~")[0] for call in told if call.name}
+    for call, evidence in known.calls:
+        hidden = call.name not in names and call.id.partition("~")[0] not in ids
+        if hidden and any(text in copy.data for text in evidence):
+            return f"the call `{call.id}` of `{call.name}` is hidden"
+    return None
+
+
+def _known(seed: Path) -> Known | None:
+    if seed not in TOLD:
+        return None
+    data = seed.read_bytes()
+    read_ = list(read_sessions(str(seed), MachineFiles()))
+    calls = [(call, _evidence(call, data)) for transcript in read_ for call in _calls(transcript)]
+    warnings = Counter((warning.code, warning.where) for transcript in read_ for warning in transcript.warnings)
+    uncarried = any("tool_calls" not in record_of(transcript).carries for transcript in read_)
+    return Known([(call, evidence) for call, evidence in calls if evidence], warnings, uncarried)
+
+
+def _calls(transcript: Transcript) -> list[ToolCall]:
+    threads = [transcript.messages, *(thread.messages for thread in transcript.threads)]
+    return [call for messages in threads for message in messages for call in message.tool_calls]
+
+
+def _evidence(call: ToolCall, data: bytes) -> list[bytes]:
+    """Its id, where the file states one."""
+    ids = [json.dumps(call.id).encode()]
+    return [text for text in ids if text in data]
+
+
+@contextmanager
+def _in_time() -> Iterator[None]:
+    """Turns a reading that does not end into a failure."""
+
+    def stop(*_: Any) -> None:
+        raise TimeoutError(f"it takes longer than {LONGEST_S} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, LONGEST_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 HOSTILE = {

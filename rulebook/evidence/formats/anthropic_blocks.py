@@ -2,16 +2,11 @@
 
 from collections.abc import Mapping
 
-from rulebook.evidence.formats.claude_blocks import Parts, is_injected, parts_of, result_of
+from rulebook.evidence.formats.claude_blocks import SILENT, Parts, is_injected, parts_of, result_of
 from rulebook.evidence.session_files.values import joined, mapping, sequence, word
 from rulebook.evidence.transcript import Message
 
 _ROLES = ("user", "assistant", "system")
-_SILENT = frozenset(
-    (
-        "image", "document", "redacted_thinking", "search_result", "container_upload", "tool_reference", "file",
-    )
-)  # fmt: skip
 _OWN = frozenset(("tool_use", "tool_result", "server_tool_use", "thinking", "redacted_thinking"))
 
 
@@ -68,7 +63,7 @@ def _result(block: Mapping[str, object], src: int | None) -> Message:
 def _faults(parts: Parts) -> list[tuple[str, str]]:
     """What the content holds that is not known: something that might be a call is one that was lost."""
     faults = [
-        ("lost_call", f"a content block of the unknown type `{kind}`") for kind in parts.others if kind not in _SILENT
+        ("lost_call", f"a content block of the unknown type `{kind}`") for kind in parts.others if kind not in SILENT
     ]
     if not parts.known:
         faults.append(("unknown_record", "a message without content"))

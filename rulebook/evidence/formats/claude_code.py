@@ -12,7 +12,7 @@ from rulebook.evidence.formats.claude_blocks import usage_of
 from rulebook.evidence.formats.claude_end import end_of
 from rulebook.evidence.formats.claude_records import Reading
 from rulebook.evidence.formats.claude_threads import link
-from rulebook.evidence.session_files.pairing import all_messages, finish, summed, warn
+from rulebook.evidence.session_files.pairing import all_messages, finish, summed, warn, warn_of_lost_calls
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
 from rulebook.evidence.session_files.values import amount, decoded, mapping, sequence, word
@@ -61,6 +61,7 @@ def _read(file: SessionFile) -> Transcript:
     transcript.messages = reading.threads.main.messages
     transcript.threads = reading.threads.finished()
     _mark_denied(reading)
+    warn_of_lost_calls(transcript)
     finish(transcript)
     link(transcript.messages, transcript.threads, reading.agents)
     transcript.end = end_of(transcript.messages, reading.closing)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from rulebook.evidence.formats.claude_blocks import (
+    SILENT,
     Parts,
     is_clear,
     is_injected,
@@ -59,6 +60,8 @@ class Reading(Struct):
             what = f"a `{kind}` record without a message" if isinstance(kind, str) else "a record without a type"
             warn(self.transcript, "unknown_record", where, what)
         else:
+            if isinstance(message, dict) and "content" in message:
+                warn(self.transcript, "lost_call", where, f"a message in a record of the unknown type `{kind[:40]}`")
             self._note_session(value, agent)
             self._event(where, kind, value, thread)
 
@@ -88,6 +91,9 @@ class Reading(Struct):
             )
             return
         parts = parts_of(message.get("content"))
+        for kind in parts.others:
+            if kind not in SILENT:
+                warn(self.transcript, "lost_call", where, f"a content block of the unknown type `{kind[:40]}`")
         if not parts.known:
             warn(self.transcript, "unknown_record", where, f"a `{record.get('type')}` message without content")
         elif record.get("type") == "assistant":

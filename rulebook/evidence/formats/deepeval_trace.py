@@ -60,15 +60,15 @@ def _spans(trace: _Trace, given: Given) -> list[Given]:
 
 
 def _take(trace: _Trace, index: int, span: Given) -> None:
-    name, kind = word(span.get("name")) or "", span.get("type")
+    kind = span.get("type")
     messages = _messages(trace, span)
     started = iso_ms(span.get("startTime"))
     if kind == "llm":
         _take_reply(trace, index, span, messages)
-    elif kind == "tool" or (kind == "retriever" and name in trace.tools):
+    elif kind in ("tool", "retriever"):
         _take_call(trace, index, span, messages)
     else:
-        if kind not in ("base", "agent", "retriever"):
+        if kind not in ("base", "agent"):
             warn(trace.transcript, "lost_call", index, "a span is of a type that is not known")
         trace.transcript.events.append(SideEvent("span", {"kind": str(kind), **brief(span, _LONG)}, started, index))
 

@@ -47,10 +47,19 @@ def _read(file: SessionFile) -> Transcript:
     transcript.warnings += spans.troubles
     fill(transcript, _steps(transcript, own))
     transcript.agent_name = transcript.agent_name or next((span.service for span in own if span.service), None)
-    strays = len(spans.found) - sum(map(len, sessions.values()))
-    if strays:
-        warn(transcript, "stray_spans", None, f"{strays} spans belong to no session of the file")
+    _note_strays(transcript, spans, sessions)
     return transcript
+
+
+def _note_strays(transcript: Transcript, spans: Spans, sessions: Mapping[str, list[Span]]) -> None:
+    """The spans that belong to no session: each where the file is one session, else how many there are."""
+    known = {id(span) for own in sessions.values() for span in own}
+    strays = [span for span in spans.found if id(span) not in known]
+    if len(sessions) == 1:
+        for span in strays:
+            warn(transcript, "stray_span", span.src, f"the span `{span.name[:60]}` belongs to no session of the file")
+    elif strays:
+        warn(transcript, "stray_span", None, f"{len(strays)} spans belong to no session of the file")
 
 
 def _grouped(file: SessionFile) -> tuple[Spans, dict[str, list[Span]]]:

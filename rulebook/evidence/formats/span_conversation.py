@@ -9,7 +9,7 @@ from rulebook.evidence.formats.chat_messages import call_of
 from rulebook.evidence.formats.span_chains import Chain, chains_of, likeness
 from rulebook.evidence.formats.span_steps import Ran, Step
 from rulebook.evidence.formats.span_tree import Around, settle_nested, surroundings
-from rulebook.evidence.session_files.pairing import finish, summed, warn
+from rulebook.evidence.session_files.pairing import finish, summed, warn, warn_of_lost_calls
 from rulebook.evidence.transcript import (
     Cost,
     End,
@@ -72,6 +72,7 @@ def fill(transcript: Transcript, steps: list[Step]) -> None:
             transcript.events.append(SideEvent("span", data, step.start_ms, step.src))
     agents = [step.agent for step in steps if step.agent]
     transcript.agent_name = agents[0] if agents else None
+    warn_of_lost_calls(transcript)
     finish(transcript)
     _spend(transcript, models)
     transcript.end = _end(steps, main, around)
