@@ -34,6 +34,7 @@ schemas: $(VENV)/.ready
 	@for name in $$($(BIN)/rulebook schema); do $(BIN)/rulebook schema $$name > schemas/$$name.json; done
 
 fuzz: $(VENV)/.ready
+	$(BIN)/python -m pytest -q tests/evidence/test_formats_fuzz.py --mutations 10000
 	$(BIN)/python -m pytest -q tests/test_laws.py --hypothesis-profile=long
 
 clean:

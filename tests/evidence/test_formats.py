@@ -142,3 +142,27 @@ def test_a_stream_says_how_it_ended_and_reads_the_same_as_lines_and_as_one_list(
     assert [(m.role, m.text, m.tool_calls) for m in listed.messages] == [(m.role, m.text, m.tool_calls) for m in lines.messages]
     assert (listed.end, listed.usage, listed.cost) == (lines.end, lines.usage, lines.cost)
     assert record_of(listed).known_tools == {"Read", "Bash"}
+
+
+LOST = {
+    "a_block": ("assistant", {"type": "server_tool", "id": "t", "name": "wipe_disk", "input": {}}),
+    "a_record": ("assi", {"type": "tool_use", "id": "t", "name": "wipe_disk", "input": {}}),
+    "a_name": ("assistant", {"type": "tool_use", "id": "t", "input": {}}),
+    "a_result": ("user", {"type": "tool_result", "tool_use_id": "t", "content": "gone"}),
+}
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_what_may_hide_a_call_of_claude_leaves_its_calls_open(name: str, tmp_path: Path) -> None:
+    kind, block = LOST[name]
+    head = {"sessionId": "s", "uuid": "u1", "timestamp": "2026-03-01T10:00:00Z"}
+    known = {"type": "tool_use", "id": "k", "name": "Read", "input": {}}
+    records = [
+        {**head, "type": "assistant", "message": {"role": "assistant", "id": "m1", "content": [known]}},
+        {**head, "uuid": "u2", "type": kind, "message": {"role": "assistant", "id": "m2", "content": [block]}},
+    ]
+    path = tmp_path / "session.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    record = record_of(read(path))
+    assert record.turns
+    assert "tool_calls" not in record.carries

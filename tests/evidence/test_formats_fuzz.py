@@ -104,9 +104,13 @@ def _calls(transcript: Transcript) -> list[ToolCall]:
 
 
 def _evidence(call: ToolCall, data: bytes) -> list[bytes]:
-    """Its id, where the file states one."""
-    ids = [json.dumps(call.id).encode()]
-    return [text for text in ids if text in data]
+    """Its id, where the file states one; else the longest text among its arguments, where that stands in one place."""
+    own = json.dumps(call.id).encode()
+    if own in data:
+        return [own]
+    texts = [value for value in (call.args or {}).values() if isinstance(value, str) and len(value) > 9]
+    longest = [json.dumps(text)[1:-1].encode() for text in sorted(texts, key=len)[-1:]]
+    return [text for text in longest if data.count(text) == 1]
 
 
 @contextmanager
