@@ -22,12 +22,16 @@ _STATUSES = {"A": "added", "D": "deleted", "M": "modified", "T": "modified", "R"
 
 
 class _Sides(Struct):
-    """A commit and a work tree, ready to be compared: `tree` is the commit's, as a checkout would write its files."""
+    """A commit and a work tree, ready to be compared.
+
+    `tree` is the commit's, as a checkout would write its files; `tracked` are the paths in the repository's own index.
+    """
 
     runs: GitRuns
     committed: dict[str, Entry]
     found: Found
     tree: str
+    tracked: set[str]
 
 
 def changes_since(processes: Processes, repository: str, base: str) -> list[Change]:
@@ -36,8 +40,8 @@ def changes_since(processes: Processes, repository: str, base: str) -> list[Chan
         said = sides.runs.output(*_DIFF, "--raw", "--numstat", "-z", sides.tree, "--", limit_s=WORK_LIMIT_S)
     committed, found = sides.committed, sides.found
     changes = [*_parsed(said), *_large(found, committed)]
-    tracked, ignored = _known_to_git(processes, repository)
-    changes = [_placed(change, tracked, ignored) for change in changes]
+    ignored = _ignored(_own(processes, repository))
+    changes = [_placed(change, sides.tracked, ignored) for change in changes]
     changes += [Change(path, "untracked", None, None) for path in found.strange if path not in committed]
     for path, entry in committed.items():
         if entry.mode == SUBMODULE:
@@ -62,6 +66,7 @@ def diff_since(processes: Processes, repository: str, base: str, limit_bytes: in
 
 @contextmanager
 def _compared(processes: Processes, repository: str, base: str) -> Iterator[_Sides]:
+    tracked = set(_own(processes, repository).output("ls-files", "-z").split("\0"))
     with over(processes, repository, base) as private:
         runs = private.runs
         committed = entries_of(runs, base)
@@ -71,7 +76,7 @@ def _compared(processes: Processes, repository: str, base: str) -> Iterator[_Sid
         tree = _with(runs, committed, own) if own else base
         private.compare_bytes()
         _add(runs, found, committed, base)
-        yield _Sides(runs, committed, found, tree)
+        yield _Sides(runs, committed, found, tree, tracked)
 
 
 def _with(runs: GitRuns, committed: dict[str, Entry], own: dict[str, str | None]) -> str:
@@ -108,15 +113,17 @@ def _shown(path: str) -> str:
     return path if path.isprintable() else path.encode("unicode_escape").decode()
 
 
-def _known_to_git(processes: Processes, repository: str) -> tuple[set[str], set[str]]:
-    """The paths in the repository's own index, and those that it ignores (whole folders end in `/`)."""
-    runs = GitRuns(processes, repository, {"GIT_WORK_TREE": os.path.realpath(repository)})
-    tracked = runs.output("ls-files", "-z")
+def _own(processes: Processes, repository: str) -> GitRuns:
+    """git with the repository's own git folder, over this very work tree whatever its configuration says."""
+    return GitRuns(processes, repository, {"GIT_WORK_TREE": os.path.realpath(repository)})
+
+
+def _ignored(runs: GitRuns) -> set[str]:
+    """The paths that the repository ignores (whole folders end in `/`)."""
     try:
-        ignored = runs.output("ls-files", "-z", "--others", "--ignored", "--exclude-standard")
+        return set(runs.output("ls-files", "-z", "--others", "--ignored", "--exclude-standard").split("\0"))
     except GitError:  # a pattern can take for ever; without this list, what is ignored is only called untracked
-        ignored = ""
-    return set(tracked.split("\0")), set(ignored.split("\0"))
+        return set()
 
 
 def _placed(change: Change, tracked: set[str], ignored: set[str]) -> Change:
