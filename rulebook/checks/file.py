@@ -5,15 +5,19 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import Annotated, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from rulebook.checks import Check, Checked
 from rulebook.errors import Missing, NotHandedIn, OutOfTime
 from rulebook.evidence.bundle import Evidence
+from rulebook.evidence.data_at import DataAt, found_at
+from rulebook.evidence.data_files import Notation
 from rulebook.evidence.document import wants_of_names
+from rulebook.evidence.lfs import is_pointer
 from rulebook.evidence.reading_text import filled
 from rulebook.evidence.record import Wants
+from rulebook.languages.bounds import Bounds
 from rulebook.languages.faults import Fault, LanguageError, refused
 from rulebook.languages.fields import RepositoryPath
 from rulebook.languages.pattern import MAX_TEXT_CHARACTERS, SEARCH_LIMIT_S, PatternField
@@ -30,7 +34,7 @@ MOST_BYTES = 256 * 1024 * 1024
 Content = bytes
 """What a file holds; the class below has a field called `bytes`."""
 
-_CONTENT = ("equals", "contains", "matches", "sha256", "lines", "bytes")
+_CONTENT = ("equals", "contains", "matches", "sha256", "lines", "bytes", "json", "yaml", "toml")
 
 
 def _permissions(value: object) -> str:
@@ -46,46 +50,14 @@ Permissions = Annotated[
 """Permission bits as `ls` and `chmod` count them."""
 
 
-class Bounds(BaseModel):
-    """A number, or the least and the most it may be."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
-
-    min: int | None = Field(None, ge=0, description="The least it may be.")
-    max: int | None = Field(None, ge=0, description="The most it may be.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _exactly(cls, value: object) -> object:
-        return {"min": value, "max": value} if isinstance(value, int) and not isinstance(value, bool) else value
-
-    @model_validator(mode="after")
-    def _bound(self) -> Self:
-        if self.min is None and self.max is None:
-            words = {"thing": "These bounds", "key": "min", "purpose": "write `min`, `max`, or just a number."}
-            raise refused(LanguageError(Fault("RB202", words)))
-        return self
-
-    def holds(self, number: int) -> bool:
-        """Whether the number lies within."""
-        return (self.min is None or number >= self.min) and (self.max is None or number <= self.max)
-
-    def in_words(self) -> str:
-        """The bounds as a person says them."""
-        if self.min == self.max:
-            return str(self.min)
-        least = "" if self.min is None else f"at least {self.min}"
-        most = "" if self.max is None else f"at most {self.max}"
-        return " and ".join(part for part in (least, most) if part)
-
-
 class Asked(NamedTuple):
-    """One thing asked of the file: what was expected, what is there, and whether it holds."""
+    """One thing asked of the file: what was expected, what is there, whether it holds, and in which line."""
 
     holds: bool
     expected: object
     actual: object
     reason: str
+    line: int | None = None
 
 
 class File(Check, kind="file"):
@@ -102,6 +74,13 @@ class File(Check, kind="file"):
     sha256: Sha256 | None = Field(None, description="The SHA-256 of the file's bytes.")
     lines: Bounds | None = Field(None, description="How many lines it has: a number, or `{min, max}`.")
     bytes: Bounds | None = Field(None, description="How many bytes it has: a number, or `{min, max}`.")
+    json_: DataAt | None = Field(
+        None,
+        alias="json",
+        description="It is JSON, and `path` leads to a value in it, which is `equals` if that is there.",
+    )
+    yaml: DataAt | None = Field(None, description="The same of YAML.")
+    toml: DataAt | None = Field(None, description="The same of TOML.")
     mode: Permissions | None = Field(None, description="Its permissions as octal digits in quotes, such as `'755'`.")
 
     @model_validator(mode="after")
@@ -117,8 +96,8 @@ class File(Check, kind="file"):
 
     def wants(self) -> Wants:
         """What its templates need."""
-        names = [text.names() for text in (self.equals, self.contains) if text is not None]
-        return wants_of_names(frozenset().union(*names))
+        texts = (self.equals, self.contains, *(at.template for _, at in self._data()))
+        return wants_of_names(frozenset().union(*(text.names() for text in texts if text is not None)))
 
     def forbids(self) -> bool:
         """Whether it only asks that nothing stands there."""
@@ -130,6 +109,9 @@ class File(Check, kind="file"):
         for key, text in texts.items():
             if text is not None:
                 yield (key,), text, scope
+        for notation, at in self._data():
+            if at.template is not None:
+                yield (notation, "equals"), at.template, scope
 
     def sentence(self) -> str:
         """What it asks for."""
@@ -141,20 +123,27 @@ class File(Check, kind="file"):
     def measure(self, evidence: Evidence, ports: Ports) -> Outcome:
         """Look at the file, and read it when its content is asked for."""
         repository, record = evidence.repository, evidence.record
-        seen = (Seen(path=self.path),)
         if not self.exists:
             there = repository.present(self.path)
             idle = record is not None and record.did_nothing
-            found = "present" if there else "absent"
+            found, seen = "present" if there else "absent", (Seen(path=self.path),)
             return Measurement(float(not there), not there, "", "absent", found, vacuous=idle and not there, seen=seen)
         asked = list(self._asked(evidence, ports))
         failed = [one for one in asked if not one.holds]
         shown = (failed or asked)[0]
-        reason = "; ".join(one.reason for one in failed if one.reason)
+        pointer = "it is a Git LFS pointer, not the content" if is_pointer(repository, self.path) else ""
+        reason = "; ".join(why for why in (*(one.reason for one in failed), pointer if failed else "") if why)
+        seen = (Seen(path=self.path, line=shown.line, note=pointer or None),)
         return Measurement(float(not failed), not failed, reason, shown.expected, shown.actual, seen=seen)
 
     def _options(self) -> list[str]:
-        return [key for key in (*_CONTENT, "mode") if getattr(self, key) is not None]
+        given = {**dict(self), "json": self.json_}
+        return [key for key in (*_CONTENT, "mode") if given[key] is not None]
+
+    def _data(self) -> Iterator[tuple[Notation, DataAt]]:
+        """The values asked for, each with the notation that they stand in."""
+        asked: dict[Notation, DataAt | None] = {"json": self.json_, "yaml": self.yaml, "toml": self.toml}
+        yield from ((notation, at) for notation, at in asked.items() if at is not None)
 
     def _asked(self, evidence: Evidence, ports: Ports) -> Iterator[Asked]:
         repository = evidence.repository
@@ -179,14 +168,18 @@ class File(Check, kind="file"):
             yield Asked(digest == self.sha256, self.sha256, digest, "the file has other bytes")
         if self.equals is not None:
             wanted = filled(self.equals, evidence).encode(errors="surrogatepass")
-            yield Asked(data == wanted, "the expected text", _first_difference(data, wanted), "")
+            actual, line = _first_difference(data, wanted)
+            yield Asked(data == wanted, "the expected text", actual, "", line)
         if self.contains is not None:
             wanted = filled(self.contains, evidence).encode(errors="surrogatepass")
             if not wanted:
                 raise Missing("harness", "`contains` became an empty text")
-            yield Asked(wanted in data, _shown(wanted), "present" if wanted in data else "absent", "")
+            line = data.count(b"\n", 0, data.index(wanted)) + 1 if wanted in data else None
+            yield Asked(line is not None, _shown(wanted), "absent" if line is None else "present", "", line)
         if self.matches is not None:
             yield self._match(data, ports)
+        for notation, at in self._data():
+            yield Asked(*found_at(at, data, notation, self.path, evidence))
 
     def _match(self, data: Content, ports: Ports) -> Asked:
         assert self.matches is not None
@@ -203,16 +196,18 @@ class File(Check, kind="file"):
                 raise OutOfTime(SEARCH_LIMIT_S, material=True) from error
             why = f"the search for `{self.matches.text}` did not end within {SEARCH_LIMIT_S:g} s"
             raise NotHandedIn(why) from error
-        return Asked(found is not None, self.matches.text, "no match" if found is None else "found", "")
+        if found is None:
+            return Asked(False, self.matches.text, "no match", "")
+        return Asked(True, self.matches.text, "found", "", text.count("\n", 0, found[0]) + 1)
 
 
-def _first_difference(data: Content, wanted: Content) -> str:
+def _first_difference(data: Content, wanted: Content) -> tuple[str, int | None]:
     if data == wanted:
-        return "the expected text"
+        return "the expected text", None
     pairs = enumerate(zip(data, wanted, strict=False))
     here = next((place for place, (ours, theirs) in pairs if ours != theirs), min(len(data), len(wanted)))
     line = data.count(b"\n", 0, here) + 1
-    return f"another text, from line {line} on"
+    return f"another text, from line {line} on", line
 
 
 def _shown(text: Content) -> str:
