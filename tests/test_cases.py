@@ -304,3 +304,79 @@ def test_the_same_rule_on_sessions_of_other_programs(tmp_path: Path, shared_sess
     for name in ("claude_code/ccv_subagents_5c03.jsonl", "swe_agent/function_calling_simple.traj"):
         report = load(tmp_path / "rules.yaml").evaluate(shared_sessions / name)
         assert finding(report, "checks[nothing_leaks]").status == "pass", name
+
+
+def history(folder: Path, *after: str) -> tuple[Path, str]:
+    """A repository with a base commit, and the git commands that came after it."""
+    root = folder / "repository"
+    root.mkdir()
+    (root / "p.py").write_text("broken\n", encoding="utf-8")
+
+    def git(*words: str) -> str:
+        who = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
+        return subprocess.run(
+            ["git", "-C", str(root), *who, *words], check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-q", "-m", "base")
+    base = git("rev-parse", "HEAD")
+    for words in after:
+        git(*words.split(" "))
+    return root, base
+
+
+ONLY_HISTORY = "checks: {clean: {changes: {only_history: true}}}\n"
+
+
+def test_a_fixture_without_a_future_has_nothing_to_copy_from(tmp_path: Path) -> None:
+    root, base = history(tmp_path)
+    report = checked(tmp_path, f"base_commit: {base}\n{ONLY_HISTORY}", session_of("done"), project=root)
+    assert finding(report, "checks[clean]").status == "pass"
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        ("checkout -q -b future", "commit -q --allow-empty -m solution"),
+        ("commit -q --allow-empty -m solution", "tag v2", "reset -q --hard HEAD~1"),
+        ("commit -q --allow-empty -m solution", "reset -q --hard HEAD~1"),
+        ("commit -q --allow-empty -m solution", "reset -q --hard HEAD~1", "reflog expire --expire=now --all"),
+    ],
+)
+def test_a_solution_left_in_the_fixture_s_history_is_found(tmp_path: Path, after: tuple[str, ...]) -> None:
+    root, base = history(tmp_path, *after)
+    report = checked(tmp_path, f"base_commit: {base}\n{ONLY_HISTORY}", session_of("done"), project=root)
+    found = finding(report, "checks[clean]")
+    assert (found.status, found.category, found.actual) == ("fail", "fixture", "1 commit")
+    assert "beside the base commit's history" in found.reason
+    assert not report.passed
+
+
+def test_what_may_change_is_compared_with_the_log_s_base_and_not_with_head(tmp_path: Path) -> None:
+    root, base = history(tmp_path)
+    (root / "p.py").write_text("evil\n", encoding="utf-8")
+    who = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
+    subprocess.run(["git", "-C", root, *who, "commit", "-qam", "mine"], check=True, capture_output=True)
+    events = session_of("done")
+    events.insert(1, {"workspace.open": {"kind": "worktree", "path": "/nowhere", "base_commit": base, "attempt": ""}})
+    rules = "checks: {kept: {changes: {never: [p.py]}}, unchanged: {expr: 'not repository.dirty'}}\n"
+    report = checked(tmp_path, rules, events, project=root)
+    assert finding(report, "checks[kept]").status == "fail"
+    assert [dict(place)["path"] for place in finding(report, "checks[kept]").at] == ["p.py"]
+    assert finding(report, "checks[unchanged]").status == "fail"
+
+
+def test_without_a_base_that_the_student_could_not_move_nothing_is_unchanged(tmp_path: Path) -> None:
+    root, _ = history(tmp_path)
+    events = session_of("done")
+    rules = "checks: {kept: {changes: {never: [p.py]}}}\n"
+    path = tmp_path / "session.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in claude_lines()), encoding="utf-8")
+    (tmp_path / "rules.yaml").write_text(HEAD + rules, encoding="utf-8")
+    for session in (path, write_log(tmp_path / "log.jsonl", events)):
+        report = load(tmp_path / "rules.yaml").evaluate(session, project=root)
+        assert finding(report, "checks[kept]").status == "unmeasured"
+        assert finding(report, "checks[kept]").category == "fixture"
+        assert report.reward is None
