@@ -1,11 +1,11 @@
 """`changes`: what may differ from the base commit in the end."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from rulebook.checks import Check
+from rulebook.checks import Check, Checked
 from rulebook.errors import Missing
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.changed import (
@@ -24,7 +24,8 @@ from rulebook.evidence.history import strange_history
 from rulebook.evidence.repository import Repository
 from rulebook.languages.faults import Fault, LanguageError, refused
 from rulebook.languages.fields import RepositoryPath
-from rulebook.languages.globs import glob_covers
+from rulebook.languages.globs import GlobText, glob_covers
+from rulebook.languages.types import Scope
 from rulebook.languages.values import Several, said
 from rulebook.outcome import Measurement, Outcome, Seen
 from rulebook.place import Path
@@ -98,6 +99,12 @@ class Changes(Check, kind="changes"):
             words = {"key": both[0], "why": "it stands under `only` too. Keep one."}
             raise refused(LanguageError(Fault("RB215", words, path=path)))
         return self
+
+    def texts(self, scope: Scope) -> Iterable[tuple[Path, Checked, Scope]]:
+        """The patterns."""
+        for key, patterns in (("only", self.only), ("never", self.never)):
+            for index, pattern in enumerate(patterns or ()):
+                yield (key, index), GlobText(pattern), scope
 
     def sentence(self) -> str:
         """What it asks for."""

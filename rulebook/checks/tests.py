@@ -9,6 +9,7 @@ from rulebook.checks import Check, Checked
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.trial import ended
 from rulebook.languages.fields import Duration, LiveArgv, RepositoryPath
+from rulebook.languages.globs import GlobText
 from rulebook.languages.types import Scope
 from rulebook.languages.values import Named
 from rulebook.outcome import Outcome
@@ -44,10 +45,12 @@ class Tests(Check, kind="tests"):
         return item.name if isinstance(item, Tests) else str(item)
 
     def texts(self, scope: Scope) -> Iterable[tuple[Path, Checked, Scope]]:
-        """The words of the command, which see the parameters alone."""
+        """The words of the command, which see the parameters alone, and the patterns of `take`."""
         names = {name: kind for name, kind in scope.names.items() if name == "params"}
         for index, word in enumerate(self.argv):
             yield ("argv", index), word, Scope("a test's command", names)
+        for index, pattern in enumerate(self.take):
+            yield ("take", index), GlobText(pattern), scope
 
     def sentence(self) -> str:
         """What it asks for."""

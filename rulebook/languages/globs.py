@@ -4,8 +4,30 @@ Nothing else is special, and names that begin with a dot match like any other. M
 proportion to pattern × path whatever either is, so that no path can be made to take long.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+
+from msgspec import Struct
+
+from rulebook.languages.faults import Fault
+from rulebook.languages.types import Scope
+
+_ELSEWHERE_SPECIAL = re.compile(r"^[!~]|\{(?=[^{}]*,[^{}]*\})|\[(?=[^\[\]]+\])")
+"""What other tools' patterns have and these have not."""
+
+
+class GlobText(Struct, frozen=True):
+    """A pattern as an author wrote it, to be looked over."""
+
+    text: str
+
+    def faults(self, scope: Scope) -> tuple[Fault, ...]:  # noqa: ARG002
+        """RB313 for a sign that another tool would expand: the pattern would look for an odd name, and find none."""
+        found = _ELSEWHERE_SPECIAL.search(self.text)
+        if found is None:
+            return ()
+        return (Fault("RB313", {"value": self.text, "what": f"`{found[0]}`"}, start=found.start(), end=found.end()),)
 
 
 def glob_matches(pattern: str, path: str) -> bool:

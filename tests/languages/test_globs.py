@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulebook.languages.globs import glob_matches
+from rulebook.languages.globs import glob_covers, glob_matches
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,22 @@ def test_no_path_takes_long() -> None:
     assert not glob_matches("*a" * 50 + "b", "a" * 4000)
     assert not glob_matches("**/a/" * 30 + "b", "a/" * 2000)
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "covers"),
+    [
+        ("tests", "tests", True),
+        ("tests", "tests/deep/t.py", True),
+        ("./tests", "tests/t.py", True),
+        ("tests", "tests.py", False),
+        ("tests", "src/tests/t.py", False),
+        ("src/a", "src/a/b", True),
+        ("*", "src/a", False),
+        ("te?ts", "tests/t.py", False),
+        ("tests/*", "tests/deep/t.py", False),
+        ("tests/**", "tests/deep/t.py", True),
+    ],
+)
+def test_a_plain_name_covers_what_lies_below_it(pattern: str, path: str, covers: bool) -> None:
+    assert glob_covers(pattern, path) is covers
