@@ -181,6 +181,7 @@ def test_with_take_nothing_else_can_steer_it(fixture: Path) -> None:
     (fixture / "src/.hidden").write_text("h\n")
     script = "sh check.sh && test ! -e conftest.py && test -f src/.hidden"
     assert runs_over(fixture, base, argv=["sh", "-c", script], take=["src/**"])["unit"]().exit == 0
+    assert runs_over(fixture, base, argv=["sh", "-c", script], take=["src"])["unit"]().exit == 0
     (fixture / "src/a").unlink()
     assert runs_over(fixture, base, argv=["test", "-e", "src/a"], take=["src/**"])["unit"]().exit == 1
 

@@ -120,10 +120,7 @@ def _own(processes: Processes, repository: str) -> GitRuns:
 
 def _ignored(runs: GitRuns) -> set[str]:
     """The paths that the repository ignores (whole folders end in `/`)."""
-    try:
-        return set(runs.output("ls-files", "-z", "--others", "--ignored", "--exclude-standard").split("\0"))
-    except GitError:  # a pattern can take for ever; without this list, what is ignored is only called untracked
-        return set()
+    return set(runs.output("ls-files", "-z", "--others", "--ignored", "--exclude-standard").split("\0"))
 
 
 def _placed(change: Change, tracked: set[str], ignored: set[str]) -> Change:

@@ -126,12 +126,14 @@ def test_attack_history_that_could_be_copied_from(tree: Path, make: Callable[[Pa
 
 def test_the_names_that_lead_there_are_told_and_come_first(tree: Path) -> None:
     base = head(tree)
-    nothing_leads_there(tree)
+    nothing_leads_there(tree)  # the newest of the three
     git(tree, "checkout", "--quiet", "-b", "future")
-    commit(tree, {"a.py": "in another way\n"})
+    committed_at(tree, START, "in a way\n")
+    committed_at(tree, START + 1, "in another way\n")
     git(tree, "tag", "v2", "future")
+    git(tree, "tag", "--annotate", "--message=v1", "v1", "future~1")
     found = strange(tree, base)
-    assert [left.refs for left in found] == [("refs/heads/future", "refs/tags/v2"), ()]
+    assert [left.refs for left in found] == [("refs/heads/future", "refs/tags/v2"), ("refs/tags/v1",), ()]
 
 
 def test_the_history_before_the_base_is_its_own(tree: Path) -> None:

@@ -209,7 +209,7 @@ def sparse(tree: Path) -> None:
 @pytest.mark.parametrize(
     "trick",
     [
-        setting("core.worktree", "/tmp"),
+        setting("core.worktree", "/usr"),
         setting("core.bare", "true"),
         setting("core.ignoreCase", "true"),
         setting("core.fileMode", "false"),
@@ -237,12 +237,16 @@ def sparse(tree: Path) -> None:
     ],
 )
 def test_attack_no_setting_hides_or_makes_a_change_or_runs_anything(tree: Path, trick: Callable[[Path], None]) -> None:
-    base = git(tree, "rev-parse", "HEAD").strip()
+    base = commit(tree, {".gitignore": "*.log\n"})
     trick(tree)
+    (tree / ".gitignore").write_text("*.log\n")  # the sparse checkout has taken it away
+    (tree / "x.log").write_text("x\n")
     (tree / "a.py").write_text("1\nevil\n3\n")
     (tree / "a.py").chmod(0o755)
     (tree / "A.py").write_text("other\n")
-    assert changes(tree, base) == {"A.py": ("untracked", 1, 0), "a.py": ("modified", 1, 1)}
+    assert changes(tree, base) == {
+        "A.py": ("untracked", 1, 0), "a.py": ("modified", 1, 1), "x.log": ("ignored", 1, 0),
+    }  # fmt: skip
     mode = next(change for change in GIT.changes(str(tree), base) if change.path == "a.py")
     assert (mode.old_mode, mode.new_mode) == (0o100644, 0o100755)
     assert not (tree / "ran").exists()
