@@ -25,7 +25,7 @@ def as_checked_out(
 ) -> dict[str, str | None]:
     """The object that each file would be if a checkout wrote it, where it does not stand there as committed.
 
-    None for a file that stands there as the very content of its pointer. The index of `runs` holds the commit. Raises
+    None for a file that stands there just so, or as the very content of its pointer. The index of `runs` holds the commit. Raises
     GitError, also for a file that only a filter of the repository's could make: that would be a program of strangers.
     """
     if not any(path.rpartition("/")[2] == ".gitattributes" for path in committed):
@@ -36,8 +36,8 @@ def as_checked_out(
     names = _hashed(runs, [os.path.join(repository, path) for path in odd])
     differing = {path: name for path, name in zip(odd, names, strict=True) if name != committed[path].id}
     filtered = {path: attributes[path]["filter"] for path in differing if "filter" in attributes[path]}
-    same = {path: None for path in filtered if _is_filled(runs, repository, path, filtered[path], committed[path])}
-    return {**_written_out(runs, [path for path in differing if path not in filtered]), **same}
+    same: dict[str, str | None] = {path: None for path in filtered if _is_filled(runs, repository, path, filtered[path], committed[path])}
+    return {**_written_out(runs, {path: differing[path] for path in differing if path not in filtered}), **same}
 
 
 def _attributes(runs: GitRuns, paths: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -60,16 +60,19 @@ def _may_differ(attributes: Mapping[str, str]) -> bool:
     return attributes.get("eol") == "crlf" or not attributes.keys().isdisjoint(_REWRITING)
 
 
-def _written_out(runs: GitRuns, paths: list[str]) -> dict[str, str]:
-    """The objects of these files as a checkout writes them."""
-    if not paths:
+def _written_out(runs: GitRuns, own: Mapping[str, str]) -> dict[str, str | None]:
+    """The objects of these files as a checkout writes them; None where that is the object that is there."""
+    if not own:
         return {}
     with throw_away() as folder:
         aside = runs.over(folder)  # where no `.gitattributes` stands, those of the index count
-        asked = "".join(f"{path}\0" for path in paths).encode(errors="surrogateescape")
+        asked = "".join(f"{path}\0" for path in own).encode(errors="surrogateescape")
         aside.output("checkout-index", "-z", "--stdin", "--force", stdin=asked, limit_s=WORK_LIMIT_S)
-        names = _hashed(runs, [os.path.join(os.path.realpath(folder), path) for path in paths], "-w")
-    return dict(zip(paths, names, strict=True))
+        top = os.path.realpath(folder)
+        names = _hashed(runs, [os.path.join(top, path) for path in own])
+        other = [path for path, name in zip(own, names, strict=True) if name != own[path]]
+        kept = _hashed(runs, [os.path.join(top, path) for path in other], "-w")
+    return {**dict.fromkeys(own), **dict(zip(other, kept, strict=True))}
 
 
 def _hashed(runs: GitRuns, places: list[str], *how: str) -> list[str]:
