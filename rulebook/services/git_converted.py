@@ -25,8 +25,8 @@ def as_checked_out(
 ) -> dict[str, str | None]:
     """The object that each file would be if a checkout wrote it, where it does not stand there as committed.
 
-    None for a file that stands there just so, or as the very content of its pointer. The index of `runs` holds the commit. Raises
-    GitError, also for a file that only a filter of the repository's could make: that would be a program of strangers.
+    None for a file that stands there just so, or as the very content of its pointer. The index of `runs` holds the
+    commit. Raises GitError, also for a file that only a filter of the repository's could make: a program of strangers.
     """
     if not any(path.rpartition("/")[2] == ".gitattributes" for path in committed):
         return {}
@@ -36,7 +36,9 @@ def as_checked_out(
     names = _hashed(runs, [os.path.join(repository, path) for path in odd])
     differing = {path: name for path, name in zip(odd, names, strict=True) if name != committed[path].id}
     filtered = {path: attributes[path]["filter"] for path in differing if "filter" in attributes[path]}
-    same: dict[str, str | None] = {path: None for path in filtered if _is_filled(runs, repository, path, filtered[path], committed[path])}
+    same: dict[str, str | None] = {
+        path: None for path in filtered if _is_filled(runs, repository, path, filtered[path], committed[path])
+    }
     return {**_written_out(runs, {path: differing[path] for path in differing if path not in filtered}), **same}
 
 
