@@ -11,6 +11,7 @@ from rulebook.evidence.transcript import Message, Role, ToolCall, ToolResult, Tr
 _REFERENCE = re.compile(r"(?:attachment|tc)://([0-9a-f]{32})")
 _LIMIT_CHARACTERS = 256 * 1024 * 1024
 _DEPTH = 200
+_PARTS = frozenset(("text", "reasoning", "image", "audio", "video", "data", "document", "tool_use"))
 _ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 
 
@@ -61,7 +62,16 @@ def take_messages(transcript: Transcript, items: list[object], attachments: Atta
         if not messages:
             warn(transcript, "unknown_record", index, "a message without a known role")
             warn(transcript, "lost_call", index, "a message that cannot be read may hold calls")
+        _note_strange_parts(transcript, mapping(value), index)
         transcript.messages.extend(messages)
+
+
+def _note_strange_parts(transcript: Transcript, given: Mapping[str, object], where: int) -> None:
+    kinds = {
+        str(mapping(part).get("type"))[:40] for part in sequence(given.get("content")) if not isinstance(part, str)
+    }
+    for kind in sorted(kinds - _PARTS):
+        warn(transcript, "lost_call", where, f"a content part of the unknown type `{kind}` may be a call")
 
 
 def messages_of(given: Mapping[str, object], src: int | None, attachments: Attachments) -> list[Message]:
