@@ -192,7 +192,7 @@ def _spend(transcript: Transcript) -> Spend:
     cost = transcript.cost
     in_doubt = any(warning.code == "usage_differs" for warning in transcript.warnings)
     if cost.value is None or cost.currency is None or in_doubt:
-        replies = sum(message.role == "assistant" for message in transcript.messages)
+        replies = sum(message.role == "assistant" and not message.copied for message in transcript.messages)
         return Spend(unpriced=max(1, replies))
     return Spend(amount=cost.value, currency=cost.currency, priced=1)
 

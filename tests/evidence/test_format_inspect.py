@@ -248,6 +248,15 @@ def test_one_text_that_is_referred_to_a_million_times(tmp_path: Path) -> None:
         read(path)
 
 
+def test_a_sample_lasts_from_its_first_event(tmp_path: Path) -> None:
+    record = record_of(read(FOLDER / "graded.json"))
+    assert record.first_ms is not None
+    assert record.last_ms is not None
+    assert record.last_ms - record.first_ms == 9000
+    ended = read(changed(tmp_path, lambda sample: sample.update(completed_at="2026-03-01T09:01:00+00:00")))
+    assert record_of(ended).last_ms == record.first_ms + 60_000
+
+
 def test_usage_of_nothing_is_unknown(tmp_path: Path) -> None:
     zero = {"sage/sage-1": {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}}
     transcript = read(changed(tmp_path, lambda sample: sample.update(model_usage=zero)))

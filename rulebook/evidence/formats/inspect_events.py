@@ -79,13 +79,20 @@ def read_events(transcript: Transcript, sample: Given, attachments: Attachments)
             _take_tool(reading, place, event, results)
         elif kind in _TOLD:
             transcript.events.append(SideEvent(str(kind), brief(event, _ENVELOPE), iso_ms(event.get("timestamp"))))
-    for name in ("started_at", "completed_at"):
-        if (at_ms := iso_ms(sample.get(name))) is not None:
-            transcript.events.append(SideEvent(f"sample_{name.removesuffix('_at')}", {}, at_ms))
+    _note_times(transcript, sample)
     if reading.tools:
         transcript.events.append(SideEvent("tools", {"names": list(reading.tools)}))
     transcript.threads = list(reading.threads.values())
     return reading.happened
+
+
+def _note_times(transcript: Transcript, sample: Given) -> None:
+    """When the sample began and ended; older samples begin with their first event, and end with a grader's."""
+    events = _events_of(sample)
+    began = iso_ms(sample.get("started_at")) or iso_ms(mapping(events[0]).get("timestamp") if events else None)
+    for kind, at_ms in (("sample_started", began), ("sample_completed", iso_ms(sample.get("completed_at")))):
+        if at_ms is not None:
+            transcript.events.append(SideEvent(kind, {}, at_ms))
 
 
 def _events_of(sample: Given) -> list[object]:
