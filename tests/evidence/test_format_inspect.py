@@ -169,6 +169,21 @@ def test_graders_that_state_no_usage_leave_it_open(tmp_path: Path) -> None:
     assert "usage" not in record_of(transcript).carries
 
 
+def test_one_grader_of_two_that_states_no_usage_leaves_it_open(tmp_path: Path) -> None:
+    def grade_again(sample: dict[str, Any]) -> None:
+        silent = json.loads(json.dumps(sample["events"][-2]))
+        del silent["output"]["usage"]
+        sample["events"].insert(-1, silent)
+
+    assert "usage_differs" in codes(read(changed(tmp_path, grade_again)))
+
+
+def test_a_result_without_its_call_loses_calls(tmp_path: Path) -> None:
+    stray = {"role": "tool", "tool_call_id": "gone", "content": "burnt"}
+    path = changed(tmp_path, lambda sample: sample["messages"].append(stray))
+    assert not {"tool_calls", "results"} & record_of(read(path)).carries
+
+
 def test_graders_of_older_logs_stand_between_steps(tmp_path: Path) -> None:
     def age(sample: dict[str, Any]) -> None:
         for event in sample["events"]:

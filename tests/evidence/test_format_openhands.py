@@ -115,6 +115,16 @@ def test_calls_of_one_reply_are_one_message() -> None:
     assert record.known_tools == {"execute_bash", "finish"}
 
 
+def test_a_reply_is_paid_for_once_however_far_apart_its_calls_stand(tmp_path: Path) -> None:
+    def of(number: int, reply: str) -> dict[str, object]:
+        response = {"id": reply, "usage": {"prompt_tokens": 100, "completion_tokens": 10}}
+        return {**action(number, "run", command="x"), "tool_call_metadata": {"model_response": response}}
+
+    usage = read(write(tmp_path / "e.json", of(1, "a"), of(2, "b"), of(3, "a"))).usage
+    assert usage is not None
+    assert (usage.input, usage.output) == (200, 20)
+
+
 def test_what_a_person_ran_is_no_call_of_the_agent() -> None:
     assert "water 4" not in str(read(FOLDER / "events.json").messages)
 
