@@ -11,6 +11,7 @@ import pytest
 
 from rulebook.api.linting import lint_text
 from rulebook.checks import kind_names
+from rulebook.evidence.formats import session_formats
 from rulebook.spec.combinators import COMBINATORS
 
 ROOT = Path(__file__).parent.parent
@@ -117,3 +118,14 @@ def test_the_json_of_a_report_is_stable() -> None:
     first, second = run(command), run(command)
     assert first == second
     assert json.loads(first)["schema"] == "chock.eval-report"
+
+
+def test_the_table_of_formats_says_what_they_carry() -> None:
+    facts = ("tool_calls", "results", "end", "usage", "cost", "time", "subagents")
+    table = (ROOT / "docs/reports.md").read_text(encoding="utf-8").split("## What a session can tell")[1]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| `")]
+    told = {name.strip("`"): (title, cells) for name, title, *cells in rows if name != "`chock_log`"}
+    assert told == {
+        name: (fmt.title, ["yes" if fact in fmt.carries else "–" for fact in facts])
+        for name, fmt in session_formats().items()
+    }
