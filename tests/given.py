@@ -13,6 +13,7 @@ from rulebook.evidence.audit_log import read_log
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.record import Record, Wants
 from rulebook.evidence.repository import Repository
+from rulebook.evidence.submission import Submission
 from rulebook.evidence.transcript_record import title_of
 from rulebook.ports import Completed, Ports
 
@@ -26,6 +27,7 @@ def evidence_of(case: Case, wants: Wants, folder: Path, ports: Ports) -> Evidenc
     conversation in short, then these events, then the end (`finished`, another reason, or `none`); `format`
     and `carries` make it a session of another program. `files` is the repository's final state, `base` its
     first commit, and `git` what was then done to it, a list of words each; `tests` is how declared tests ended.
+    `submissions` is what was handed in by name, as `write_tree` writes it; `none` is one that was not handed in.
     """
     tree = _repository(case, folder / "repository", ports) if "files" in case or "base" in case else None
     runs = {name: _run(ended) for name, ended in case.get("tests", {}).items()}
@@ -34,7 +36,22 @@ def evidence_of(case: Case, wants: Wants, folder: Path, ports: Ports) -> Evidenc
         tree=tree,
         tests={name: (lambda done=done: done) for name, done in runs.items()},
         params=case.get("params", {}),
+        submissions=submissions_of(case.get("submissions", {}), folder / "submissions", ports),
     )
+
+
+def submissions_of(given: Case, folder: Path, ports: Ports) -> dict[str, Submission]:
+    """The saved copies of what was handed in; a mapping of files is a folder."""
+    write_tree(folder, {n: c for n, c in given.items() if c != "none" and not (isinstance(c, dict) and "tree" in c)})
+    found: dict[str, Submission] = {}
+    for name, content in given.items():
+        if isinstance(content, dict) and "tree" in content:
+            (folder / name).mkdir(parents=True)
+            write_tree(folder / name, content["tree"])
+        path = folder / name
+        kind = "folder" if path.is_dir() else "file" if path.is_file() else "absent"
+        found[name] = Submission(name, str(path), kind, ports.files)
+    return found
 
 
 def log_of(session: Case) -> list[dict[str, Any]]:

@@ -65,7 +65,7 @@ def read(rule: dict[str, object]) -> tuple[Check | None, list[str]]:
 
 def errors(check: Check, case: Case) -> list[str]:
     """The errors among the faults of the check's texts, the case's parameters and tests being declared."""
-    scope = file_scope(dict.fromkeys(case.get("params", {}), ANYTHING), tuple(case.get("tests", {})))
+    scope = file_scope(dict.fromkeys(case.get("params", {}), ANYTHING), tuple(case.get("tests", {})), case.get("submissions"))
     faults = [fault for _, text, names in check.texts(scope) for fault in text.faults(names)]
     return [fault.code for fault in faults if CODES[fault.code].severity == "error"]
 

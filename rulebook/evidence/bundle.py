@@ -8,6 +8,7 @@ from rulebook.errors import Missing
 from rulebook.evidence.document import Document, Ground
 from rulebook.evidence.record import Record
 from rulebook.evidence.repository import Repository
+from rulebook.evidence.submission import Submission
 from rulebook.evidence.timeline import Timeline, timeline_of
 from rulebook.ports import Completed
 
@@ -19,8 +20,9 @@ class Evidence(Struct):
     """What one session left behind.
 
     `record` and `tree` are None when there is no session or no repository; `no_tree` then says why. `tests` are
-    run when first asked for. `params` are the file's parameters with the caller's values. `read` holds what has been
-    looked at since it was last cleared.
+    run when first asked for. `params` are the file's parameters with the caller's values, `steps` what the steps of a
+    task before this one came to, `submissions` every submission that is declared, handed in or not. `read` holds what
+    has been looked at since it was last cleared.
     """
 
     record: Record | None = None
@@ -29,6 +31,7 @@ class Evidence(Struct):
     tests: TestRuns = field(default_factory=dict)
     params: Mapping[str, object] = field(default_factory=dict)
     steps: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    submissions: Mapping[str, Submission] = field(default_factory=dict)
     read: set[Ground] = field(default_factory=set)
     _document: Document | None = None
     _timelines: dict[frozenset[str], Timeline] = field(default_factory=dict)
@@ -53,7 +56,9 @@ class Evidence(Struct):
     def document(self) -> Document:
         """The evidence document: what expressions, paths and templates read."""
         if self._document is None:
-            self._document = Document(self.record, self.tree, self.tests, self.params, self.steps, self.read)
+            self._document = Document(
+                self.record, self.tree, self.tests, self.params, self.steps, self.submissions, self.read
+            )
         return self._document
 
     def timeline(self, events: frozenset[str]) -> Timeline:
@@ -72,3 +77,10 @@ class Evidence(Struct):
         if name not in self.tests:
             raise Missing("test", f"no test called `{name}` is declared")
         return self.tests[name]()
+
+    def submission(self, name: str) -> Submission:
+        """The declared submission `name`, handed in or not. Raises Missing in `harness` when nobody supplied it."""
+        self.read.add("submissions")
+        if name not in self.submissions:
+            raise Missing("harness", f"no submission called `{name}` was supplied")
+        return self.submissions[name]

@@ -6,20 +6,21 @@ Its types stand in `scope`; here are its values, as plain data. A field that not
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal
 
-from rulebook.errors import Missing, NotHandedIn
+from rulebook.errors import EvidenceError, Missing, NotHandedIn
 from rulebook.evidence.escapes import unescaped
 from rulebook.evidence.record import Call, EventRecord, Record, Wants
 from rulebook.evidence.repository import Repository
 from rulebook.evidence.scope import RUN, USAGE
+from rulebook.evidence.submission import Submission, SubmissionFields, not_there
 from rulebook.evidence.transcript import Message
 from rulebook.languages.types import MissingValue
 from rulebook.outcome import Category
 from rulebook.ports import Completed
 
-Ground = Literal["session", "repository", "tests"]
+Ground = Literal["session", "repository", "tests", "submissions"]
 """A part of the evidence on which an outcome can rest."""
 
-_GROUNDS: dict[str, Ground] = {"repository": "repository", "tests": "tests"}
+_GROUNDS: dict[str, Ground] = {"repository": "repository", "tests": "tests", "submissions": "submissions"}
 
 
 class Document:
@@ -35,10 +36,11 @@ class Document:
         tests: Mapping[str, Callable[[], Completed]],
         params: Mapping[str, object],
         steps: Mapping[str, Mapping[str, object]],
+        submissions: Mapping[str, Submission],
         read: set[Ground] | None = None,
     ) -> None:
         self._read: set[Ground] = set() if read is None else read
-        self._record, self._tree, self._tests = record, tree, tests
+        self._record, self._tree, self._tests, self._submissions = record, tree, tests, submissions
         self._given: dict[str, object] = {"params": params, "steps": steps}
         self._roots: dict[str, object] = {}
         self._reasons: dict[str, Missing] = {}
@@ -59,10 +61,12 @@ class Document:
                 self._roots[name] = MissingValue(name)
         return self._roots[name]
 
-    def absent(self, what: str) -> Missing:
-        """Why the path `what` has no value, and whose failure that is."""
+    def absent(self, what: str) -> EvidenceError:
+        """Why the path `what` has no value, and whose failure that is: Missing, or NotHandedIn for a submission's."""
         root = what.split(".", 1)[0].split("[", 1)[0]
         root = "run" if root in RUN else "usage" if root in USAGE else root
+        if root == "submissions":
+            return not_there(what)
         if root in self._reasons:
             return self._reasons[root]
         return Missing(_OWNERS.get(root, "harness"), f"`{what}` has no value here")
@@ -72,6 +76,8 @@ class Document:
             return self._given[name]
         if name == "tests":
             return LazyRuns(self._tests)
+        if name == "submissions":
+            return {each: SubmissionFields(submission) for each, submission in self._submissions.items()}
         if name == "repository":
             return _repository(self._tree)
         if self._record is None:

@@ -16,6 +16,7 @@ from rulebook.evidence.sources import (
     RepositoryDiff,
     RepositoryFile,
     Source,
+    SubmissionText,
     TestOutput,
     ToolText,
 )
@@ -49,10 +50,10 @@ def read_source(raw: object) -> Source:
 
 
 def _of_mapping(raw: _Raw) -> Source:
-    elsewhere = _elsewhere(raw)
-    if elsewhere is not None:
-        raise elsewhere
-    heads = [key for key in raw if key in _READERS]
+    if "column" in raw:
+        where = "in a `rulebook.evaluation` file, whose rows have columns"
+        raise LanguageError(Fault("RB210", {"key": "column", "where": where}, path=("column",)))
+    heads = ["submission"] if "submission" in raw else [key for key in raw if key in _READERS]
     if len(heads) > 1:
         found = " and ".join(f"`{head}`" for head in heads)
         raise LanguageError(Fault("RB203", {"key": "from", "wanted": "one source", "found": f"{found} at once"}))
@@ -91,6 +92,11 @@ def _tool(raw: _Raw) -> Source:
     return ToolText(_text(raw, "tool"), cast('Literal["result", "arguments"]', part), _count(raw, "last", ("last",)))
 
 
+def _submission(raw: _Raw) -> Source:
+    file = _below("file", read_repository_path, _text(raw, "file")) if "file" in raw else ""
+    return SubmissionText(_text(raw, "submission"), file, _limit(raw))
+
+
 def _file(raw: _Raw) -> Source:
     path = _below("file", read_repository_path, _text(raw, "file"))
     return RepositoryFile(path, _limit(raw))
@@ -127,21 +133,10 @@ def _given(raw: _Raw) -> Source:
     return GivenText(_below("text", read_template, _text(raw, "text")))
 
 
-def _elsewhere(raw: _Raw) -> LanguageError | None:
-    """Why a source that only tasks or evaluations have cannot be read here."""
-    if "submission" in raw:
-        help = "What a student hands in is declared by the steps of a `rulebook.task` file."
-        words = {"name": raw["submission"], "guess": ""}
-        return LanguageError(Fault("RB305", words, help=help, path=("submission",)))
-    if "column" in raw:
-        where = "in a `rulebook.evaluation` file, whose rows have columns"
-        return LanguageError(Fault("RB210", {"key": "column", "where": where}, path=("column",)))
-    return None
-
-
 _READERS: dict[str, tuple[Callable[[_Raw], Source], tuple[str, ...]]] = {
     "transcript": (_transcript, ()),
     "tool": (_tool, ("part", "last")),
+    "submission": (_submission, ("file", "max_bytes")),
     "file": (_file, ("max_bytes",)),
     "diff": (_diff, ("max_bytes",)),
     "test": (_test, ("stream",)),
@@ -231,6 +226,7 @@ SourceField = Annotated[
                         "tool": {"type": "string"},
                         "part": {"enum": ["result", "arguments"]},
                         "last": {"type": "integer", "minimum": 1},
+                        "submission": {"type": "string"},
                         "file": {"type": "string"},
                         "diff": {"const": True},
                         "test": {"type": "string"},

@@ -16,6 +16,7 @@ from rulebook.evidence.sources import (
     RepositoryDiff,
     RepositoryFile,
     Source,
+    SubmissionText,
     TestOutput,
     ToolText,
 )
@@ -42,6 +43,9 @@ def text_of(source: Source, evidence: Evidence) -> str:
             return _written(_transcript(source, evidence.session), "the transcript is empty")
         case ToolText():
             return _written(_tool(source, evidence.session), f"no completed call of `{source.tool}` left any text")
+        case SubmissionText(name, file, limit):
+            submission = evidence.submission(name)
+            return _written(submission.text(limit, file), f"{submission.called(file)} is empty")
         case RepositoryFile(path, limit):
             return _decoded(evidence.repository.read(path, limit), f"`{path}`")
         case RepositoryDiff(limit):
@@ -94,6 +98,9 @@ def place_in(source: Source, evidence: Evidence, text: str, at: int) -> tuple[Se
                 if at < start:
                     return (call.seen,)
             return ()
+        case SubmissionText(submission, file):
+            line = text.count("\n", 0, at) + 1
+            return (Seen(note=f"submission {submission}{'/' if file else ''}{file}, line {line}"),)
         case RepositoryFile(path):
             return (Seen(path=path, line=text.count("\n", 0, at) + 1),)
         case _:
@@ -177,7 +184,7 @@ def _found(source: JsonPath, evidence: Evidence) -> str:
     if found:
         return "\n".join(value if isinstance(value, str) else _as_json(value) for value in found)
     absent = document.absent(select.root)
-    if isinstance(document.lookup(select.root), MissingValue):
+    if isinstance(document.lookup(select.root), MissingValue) or not isinstance(absent, Missing):
         raise absent
     raise Missing(absent.category, f"`{select.text}` finds nothing")
 

@@ -1,6 +1,6 @@
 """The evidence document's types: every name and field that an expression, a path or a template may read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from rulebook.evidence.ends import END_REASONS
 from rulebook.evidence.event_types import DECISIONS, EVENT_NAMES, payload_type
@@ -95,6 +95,18 @@ TEST_RUN = RecordOf(
 )
 
 
+SUBMISSION: dict[str, Type] = {
+    "path": TEXT,
+    "kind": Scalar("text", choices=("file", "folder", "absent")),
+    "exists": YES_NO,
+    "bytes": COUNT,
+    "text": TEXT,
+}
+
+WRITE_TO: dict[str, Type] = {"write_to": TEXT}
+"""What instructions know of a submission: where the student is to write it."""
+
+
 def event_record(name: str | None) -> RecordOf:
     """The type of one event; `name` None is any event, narrowed where its name is compared."""
     fields: dict[str, Type] = {"seq": COUNT, "time": optional(COUNT), "name": TEXT}
@@ -132,14 +144,23 @@ RESERVED: frozenset[str] = frozenset((*SCOPE.names, "submissions", "tests", "ste
 """Names that a file cannot give to a thing of its own in expressions."""
 
 
-def file_scope(params: Mapping[str, Type], tests: tuple[str, ...]) -> Scope:
-    """The scope of one rule file: the session's names, its parameters and its declared tests."""
-    return SCOPE.plus(
-        {
-            "params": RecordOf("`params`", dict(params)),
-            "tests": RecordOf("`tests`", dict.fromkeys(tests, TEST_RUN)),
-        }
-    )
+def submissions_record(names: Iterable[str], fields: Mapping[str, Type]) -> RecordOf:
+    """The type of `submissions` where these are declared, each with the same `fields`."""
+    return RecordOf("`submissions`", {name: RecordOf(f"the submission `{name}`", fields) for name in names})
+
+
+def file_scope(params: Mapping[str, Type], tests: tuple[str, ...], submissions: Iterable[str] | None = None) -> Scope:
+    """The scope of one rule file: the session's names, its parameters and its declared tests.
+
+    `submissions` None: a file whose rules read none.
+    """
+    names: dict[str, Type] = {
+        "params": RecordOf("`params`", dict(params)),
+        "tests": RecordOf("`tests`", dict.fromkeys(tests, TEST_RUN)),
+    }
+    if submissions is not None:
+        names["submissions"] = submissions_record(submissions, SUBMISSION)
+    return SCOPE.plus(names)
 
 
 def event_scope(name: str, scope: Scope) -> Scope:

@@ -39,6 +39,14 @@ class ToolText(Struct, frozen=True):
     last: int | None = None
 
 
+class SubmissionText(Struct, frozen=True):
+    """`submission`: the saved copy of what was handed in, or with `file` a file in a folder that was."""
+
+    submission: str
+    file: str = ""
+    max_bytes: int = DEFAULT_LIMIT_BYTES
+
+
 class RepositoryFile(Struct, frozen=True):
     """`file`: a file of the repository at its final state."""
 
@@ -76,6 +84,7 @@ Source = (
     | FinalMessage
     | Messages
     | ToolText
+    | SubmissionText
     | RepositoryFile
     | RepositoryDiff
     | TestOutput
@@ -95,7 +104,7 @@ def wants_of(source: Source) -> Wants:
             return wants_of_names((select.root,))
         case GivenText(template):
             return wants_of_names(template.names())
-        case RepositoryFile() | RepositoryDiff() | TestOutput():
+        case SubmissionText() | RepositoryFile() | RepositoryDiff() | TestOutput():
             return Wants()
         case _:
             assert_never(source)
@@ -115,7 +124,23 @@ class DeclaredTest(Struct, frozen=True):
         return (Fault("RB302", {"name": self.name, "guess": guess(self.name, declared)}),)
 
 
-def texts_of(source: Source) -> tuple[tuple[Path, Select | Template | DeclaredTest], ...]:
+class DeclaredSubmission(Struct, frozen=True):
+    """The name of a submission that a source or a check reads."""
+
+    name: str
+
+    def faults(self, scope: Scope) -> tuple[Fault, ...]:
+        """RB305 when the step, or the pack's `needs`, declares no submission of that name."""
+        submissions = scope.names.get("submissions")
+        if not isinstance(submissions, RecordOf):
+            help = "What a student hands in is declared by the steps of a `rulebook.task` file."
+            return (Fault("RB305", {"name": self.name, "guess": ""}, help=help),)
+        if self.name in submissions.fields:
+            return ()
+        return (Fault("RB305", {"name": self.name, "guess": guess(self.name, submissions.fields)}),)
+
+
+def texts_of(source: Source) -> tuple[tuple[Path, Select | Template | DeclaredTest | DeclaredSubmission], ...]:
     """The path, the template or the name in a source that can be typed, with its place below the source."""
     match source:
         case JsonPath(select):
@@ -124,6 +149,8 @@ def texts_of(source: Source) -> tuple[tuple[Path, Select | Template | DeclaredTe
             return ((("text",), template),)
         case TestOutput(test):
             return ((("test",), DeclaredTest(test)),)
+        case SubmissionText(submission):
+            return ((("submission",), DeclaredSubmission(submission)),)
         case _:
             return ()
 
@@ -139,6 +166,8 @@ def in_words(source: Source) -> str:
             return "the transcript" if last is None else f"the last {last} messages"
         case ToolText(tool, part):
             return f"the {part}s of `{tool}`" if part == "result" else f"the arguments of `{tool}`"
+        case SubmissionText(submission, file):
+            return f"`{file}` of the submission `{submission}`" if file else f"the submission `{submission}`"
         case RepositoryFile(path):
             return f"the file `{path}`"
         case RepositoryDiff():

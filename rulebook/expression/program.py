@@ -136,8 +136,8 @@ def _pack(document: Located, readers: dict[str, Reader]) -> tuple[PackSpec | Non
     spec = read_pack(document, readers[document.file])
     if spec is None:
         return None, None
-    params = dict.fromkeys(spec.needs_params, ANYTHING)
-    compiler = Compiler(readers, file_scope(params, ()), spec.rules, {}, _written(document, ()))
+    scope = file_scope(dict.fromkeys(spec.needs_params, ANYTHING), (), spec.needs_submissions or None)
+    compiler = Compiler(readers, scope, spec.rules, {}, _written(document, ()))
     for name in spec.rules:
         compiler.lookup(name, PART, "")
     return spec, compiler

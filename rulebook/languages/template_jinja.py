@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from rulebook.errors import EvidenceError
 from rulebook.languages.faults import Fault, LanguageError
 from rulebook.languages.run_errors import MissingInTemplate, TemplateError, TemplateLimit, TemplateMismatch
 from rulebook.languages.template_filters import FILTER_FUNCTIONS, MAX_OUTPUT_CHARACTERS, shown, within_limit
@@ -187,7 +188,7 @@ def _filled(text: str, values: dict[str, object]) -> str:
             if size > MAX_OUTPUT_CHARACTERS:
                 raise TemplateLimit(f"the text grows beyond {MAX_OUTPUT_CHARACTERS:,} characters")
             parts.append(part)
-    except TemplateError:
+    except (TemplateError, EvidenceError):
         raise
     except UndefinedError as error:
         raise MissingInTemplate(_missing(str(error), paths_of(_tree(text)))) from None
@@ -209,9 +210,40 @@ def _is_known(value: object) -> bool:
     return not isinstance(value, MissingValue)
 
 
+class _Later(dict[str, object]):
+    """A mapping each of whose values is fetched, and copied, when the template first reads it."""
+
+    def __init__(self, held: Mapping[str, object]) -> None:
+        super().__init__(dict.fromkeys(held))
+        self._held = held
+
+    def __getitem__(self, key: str) -> object:
+        value = self._held[key]
+        if not _is_known(value):
+            raise KeyError(key)
+        return _plain(value)
+
+    def get(self, key: str, default: object = None) -> object:
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+    def values(self) -> Any:
+        return [self[key] for key in self._known()]
+
+    def items(self) -> Any:
+        return [(key, self[key]) for key in self._known()]
+
+    def _known(self) -> list[str]:
+        return [key for key in self if _is_known(self._held[key])]
+
+
 def _plain(value: object) -> object:
     """A copy of plain data without missing values, so that nothing a template does can reach the evidence."""
     match value:
+        case Mapping() if not isinstance(value, dict):
+            return _Later(value)
         case Mapping():
             return {str(key): _plain(inner) for key, inner in value.items() if _is_known(inner)}
         case list() | tuple():
