@@ -2,14 +2,20 @@
 
     RulebookError
     ├── UsageError            the command line, or what a Python caller passed, is not valid
-    │   └── UnknownFormat     a session file that no reader knows, or that more than one could read
-    │       └── SeveralSessions   a file of several sessions, and nothing says which of them is meant
+    │   ├── UnknownFormat     a session file that no reader knows, or that more than one could read
+    │   │   └── SeveralSessions   a file of several sessions, and nothing says which of them is meant
+    │   ├── UnfitPath         no submission can lie at that path
+    │   ├── DestinationTaken  something stands already where a copy should go
+    │   └── NotAllowedHere    killing or deleting for a user whom, or a place where, we must not
     ├── RuleFileError         a rule file is not valid; carries every diagnostic
     ├── AuditGapError         a log or a capture cannot be verified
     └── EvidenceError         raised while evidence is read
         ├── Missing           our side did not supply it: becomes Unmeasured
         ├── NotHandedIn       the student did not supply it, or spoiled it: becomes a student fault
         ├── MisbehaviorError  the student did something dubious: becomes Misbehavior
+        │   ├── MissingParentError      the folder that should hold a submission is not there
+        │   ├── UnreapableCohortError   its processes could not all be ended
+        │   └── ReclaimError            its files could not all be removed
         └── OutOfTime         a rule's `timeout` ran out while it was read or run
 
 Any other exception that leaves a public function is a fault of ours.
@@ -33,6 +39,18 @@ class UnknownFormat(UsageError):
 
 class SeveralSessions(UnknownFormat):
     """A file that holds several sessions where one was asked for; the message names them."""
+
+
+class UnfitPath(UsageError, ValueError):
+    """A path at which no submission can lie."""
+
+
+class DestinationTaken(UsageError, FileExistsError):
+    """Something stands already where a copy should go; it was not touched."""
+
+
+class NotAllowedHere(UsageError, RuntimeError):
+    """What kills or deletes was asked for in a place, or for a user, where it could hit others than the student."""
 
 
 class RuleFileError(RulebookError):
@@ -77,11 +95,27 @@ class NotHandedIn(EvidenceError):
 
 
 class MisbehaviorError(EvidenceError):
-    """The student tried to cheat or to break the judge."""
+    """The student tried to cheat or to break the judge.
 
-    def __init__(self, reason: str) -> None:
+    `listing` is the path of a file that lists what stood there then, None where nothing was listed.
+    """
+
+    def __init__(self, reason: str, *, listing: str | None = None) -> None:
         self.reason = reason
+        self.listing = listing
         super().__init__(reason)
+
+
+class MissingParentError(MisbehaviorError):
+    """The folder that should hold a submission is not there."""
+
+
+class UnreapableCohortError(MisbehaviorError, RuntimeError):
+    """The student's processes could not all be ended in time."""
+
+
+class ReclaimError(MisbehaviorError):
+    """The student's files could not all be removed."""
 
 
 class OutOfTime(EvidenceError):

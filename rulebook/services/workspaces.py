@@ -61,7 +61,7 @@ def throw_away() -> Iterator[str]:
     finally:
         if place:
             with undisturbed():
-                _remove(place)
+                remove_folder(place)
                 del _standing[place]
 
 
@@ -73,7 +73,7 @@ def _remove_all() -> None:
     """Remove what stands at the end of the process: a signal can come between a folder's use and its removal."""
     for place, owner in list(_standing.items()):
         if owner == os.getpid():
-            _remove(place)
+            remove_folder(place)
 
 
 class _Copying:
@@ -185,11 +185,11 @@ def _make_way(folder: str, path: str) -> None:
             os.mkdir(place)
     place = os.path.join(folder, path)
     if os.path.isdir(place) and not os.path.islink(place):
-        _remove(place)
+        remove_folder(place)
 
 
-def _remove(place: str) -> None:
-    """Remove a folder whatever stands in it.
+def remove_folder(place: str) -> None:
+    """Remove a folder whatever stands in it, as far as the machine lets us.
 
     A program may have taken away its own right to delete, or have made folders deeper than a path can be long or a
     function can call itself. So every folder is moved up to the top before it is emptied.
