@@ -23,8 +23,8 @@ from rulebook.errors import (
 from rulebook.services.custody import save_submission
 from rulebook.services.custody_terms import Budget
 
-STUDENT = 54321
-"""A user that no machine has."""
+STUDENT = 700_000 + os.getpid()
+"""A user that no machine has, nor a test run beside this one."""
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away and make devices")
 
