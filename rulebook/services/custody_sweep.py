@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from rulebook.errors import ReclaimError
 from rulebook.services.custody_grounds import Ground
+from rulebook.services.custody_permission import permit_user
 from rulebook.services.custody_terms import reason_of
 from rulebook.terminal import harmless
 
@@ -56,6 +57,8 @@ class Sweep:
     """Removes what `uid` owns. `removed` counts, `left` names what could not be removed and why."""
 
     def __init__(self, uid: int, ground: Ground, patience: Patience) -> None:
+        """Raises NotAllowedHere for a user that cannot be the student."""
+        permit_user(uid)
         self._uid, self._top, self._patience = uid, ground, patience
         self._here, self._levels, self._start = -1, list[_Level](), ""
         self.removed = 0

@@ -4,15 +4,18 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from students import OTHER, STUDENT, cleared, needs_root, running, started
 
 from rulebook.errors import MisbehaviorError, NotAllowedHere, UnreapableCohortError
+from rulebook.services.custody_grounds import Ground
 from rulebook.services.custody_permission import OUTSIDE_CONTAINER, in_container, permit_outside, permit_user
 from rulebook.services.custody_processes import kill_processes, living
 from rulebook.services.custody_reclaim import delete_files
+from rulebook.services.custody_sweep import Patience, Sweep
 
 PYTHON = "/usr/bin/python3"
 """The one that another user may run."""
@@ -167,10 +170,15 @@ def children() -> str:
 @needs_root
 @pytest.mark.parametrize("uid", [0, -1, -5, 2**32 - 1, 2**32, True, "54321", 1.5, None])
 def test_no_number_that_could_mean_somebody_else(uid: object) -> None:
-    for deed in (kill_processes, delete_files):
-        with pytest.raises(RuntimeError, match="cannot be the student's user") as caught:
-            deed(uid, outside_container=True)  # type: ignore[arg-type]
-        assert isinstance(caught.value, NotAllowedHere)
+    """Asked of the guard alone: a deed whose guard is broken would end this machine."""
+    with pytest.raises(RuntimeError, match="cannot be the student's user") as caught:
+        permit_user(uid)  # type: ignore[arg-type]
+    assert isinstance(caught.value, NotAllowedHere)
+
+
+@needs_root
+def test_nobody_looks_for_the_processes_of_root() -> None:
+    assert living(0) == []
 
 
 @needs_root
@@ -185,6 +193,7 @@ def test_nobody_who_runs_this_very_program() -> None:
 REFUSED = """
 import sys
 from rulebook.errors import NotAllowedHere
+from rulebook.services.custody_grounds import Ground
 from rulebook.services.custody_permission import permit_user
 try:
     permit_user(int(sys.argv[1]))
@@ -194,13 +203,21 @@ except NotAllowedHere as error:
 
 
 @needs_root
-def test_only_root_may() -> None:
+@pytest.mark.parametrize(
+    "deed",
+    [
+        lambda place: kill_processes(STUDENT, outside_container=True),
+        lambda place: delete_files(STUDENT, [place], outside_container=True),
+        lambda place: Sweep(STUDENT, Ground(), Patience(1)),
+    ],
+)
+def test_only_root_may(deed: Callable[[Path], object], tmp_path: Path) -> None:
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.setresuid(OTHER, OTHER, OTHER)
-            permit_user(STUDENT)
+            deed(tmp_path)
         except NotAllowedHere as error:
             os.write(writing, str(error).encode())
         finally:
