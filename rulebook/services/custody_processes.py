@@ -10,7 +10,7 @@ import sys
 import time
 from contextlib import suppress
 
-from rulebook.errors import UnreapableCohortError
+from rulebook.errors import EvidenceError, Missing, UnreapableCohortError
 from rulebook.services.custody_permission import permit
 
 _WALKS = 10
@@ -45,9 +45,9 @@ def kill_processes(
 ) -> None:
     """Kill every process of `uid` and see that none is left; `deadline` and `pass_interval` are seconds.
 
-    Raises UnreapableCohortError when some are left after the deadline; NotAllowedHere where we are not root, where
-    `uid` is nobody's but the student's, and outside a container, unless `outside_container` and the variable
-    RULEBOOK_OUTSIDE_CONTAINER both say so.
+    Raises UnreapableCohortError when some are left after the deadline; Missing where nothing can be run as `uid`;
+    NotAllowedHere where we are not root, where `uid` cannot be the student's, and outside a container, unless
+    `outside_container` and the variable RULEBOOK_OUTSIDE_CONTAINER both ask for it.
     """
     permit(uid, outside_container=outside_container)
     until = time.monotonic() + deadline
@@ -61,11 +61,13 @@ def kill_processes(
         if struck and not left:
             return
         if time.monotonic() >= until:
-            raise UnreapableCohortError(
-                f"processes of user {uid} were still alive after {deadline:g} s: {_some(left)}"
-                if left
-                else f"nothing could be run as user {uid} in {deadline:g} s to end its processes"
-            )
+            raise _failure(uid, left, deadline)
+
+
+def _failure(uid: int, left: list[int], deadline: float) -> EvidenceError:
+    if not left:
+        return Missing("harness", f"nothing could be run as user {uid} in {deadline:g} s to end its processes")
+    return UnreapableCohortError(f"processes of user {uid} were still alive after {deadline:g} s: {_some(left)}")
 
 
 def living(uid: int) -> list[int]:

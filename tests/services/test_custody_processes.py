@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from students import OTHER, STUDENT, cleared, needs_root, running, started
 
-from rulebook.errors import MisbehaviorError, NotAllowedHere, UnreapableCohortError
+from rulebook.errors import MisbehaviorError, Missing, NotAllowedHere, UnreapableCohortError
 from rulebook.services.custody_grounds import Ground
 from rulebook.services.custody_permission import OUTSIDE_CONTAINER, in_container, permit_outside, permit_user
 from rulebook.services.custody_processes import kill_processes, living
@@ -150,6 +150,13 @@ def test_what_cannot_be_ended_in_time_is_misbehaviour() -> None:
             assert isinstance(said.value, MisbehaviorError)
         finally:
             ours.kill()
+
+
+@needs_root
+def test_where_nothing_can_be_run_as_the_student_it_is_not_its_doing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/gone/python")
+    with pytest.raises(Missing, match="nothing could be run as user"):
+        end(deadline=0.1)
 
 
 @needs_root
