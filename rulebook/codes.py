@@ -69,7 +69,7 @@ CODES: dict[str, Code] = {
     "RB304": Code("unused-definition", "warning", "`{name}` is defined but nothing uses it."),
     "RB305": Code("unknown-submission", "error", "This reads the submission `{name}`, but none is declared under that name.{guess}"),
     "RB307": Code("file-not-found", "error", "`{path}` doesn't exist, looking from {folder}."),
-    "RB308": Code("path-leaves-folder", "error", "A path must stay inside the repository; `{path}` {how}."),
+    "RB308": Code("path-leaves-folder", "error", "A path must stay inside {folder}; `{path}` {how}."),
     "RB309": Code("unknown-event-kind", "warning", "No known event is called `{name}`, so it may never be seen in a log.{guess}"),
     "RB311": Code("condition-syntax", "error", "{sentence}"),
     "RB312": Code("unmet-need", "error", "The pack `{pack}` needs {what} `{name}`, and this file doesn't declare it."),

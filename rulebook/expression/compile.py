@@ -74,7 +74,8 @@ PART = Stands()
 class Compiler(Struct):
     """Compiles the rules of one file and its packs. Problems go to the reader of the file that they stand in.
 
-    `written` has every name that the file or a pack bears, those of rules that are not valid too.
+    `written` has every name that the file or a pack bears, those of rules that are not valid too; `nearest` those that
+    `them` means where a step has rules of its own.
     """
 
     readers: Mapping[str, Reader]
@@ -82,6 +83,7 @@ class Compiler(Struct):
     named: Mapping[str, RuleSpec]
     packs: Mapping[str, PackSpec]
     written: tuple[str, ...]
+    nearest: tuple[str, ...] = ()
     _open: list[str] = field(default_factory=list)
     _made: dict[tuple[str, Stands], Node | None] = field(default_factory=dict)
     _sizes: dict[int, tuple[Node, tuple[int, int]]] = field(default_factory=dict)

@@ -13,6 +13,11 @@ from rulebook.spec.rules import RuleSpec
 class Names(Protocol):
     """Looking up named rules, as the compiler does."""
 
+    @property
+    def nearest(self) -> tuple[str, ...]:
+        """The names that `them` means; none: all that are not a pack's."""
+        ...
+
     def part(self, name: str, pack: str) -> Node | None:
         """The tree of a named rule as a part whose pass decides."""
         ...
@@ -87,11 +92,11 @@ def _several(names: Names, spec: RuleSpec, several: Several, pack: str) -> Node 
 
 def chosen(names: Names, several: Several, pack: str) -> tuple[str, ...]:
     """The named rules that `them` or a pattern of names stands for: a rule that asks is never one of them itself."""
-    known = names.known_names(pack)
     if several.pattern == "them":
-        found = [name for name in known if "." not in name]
+        nearest = () if pack else names.nearest
+        found = nearest or tuple(name for name in names.known_names(pack) if "." not in name)
     else:
-        found = [name for name in known if fnmatchcase(name, several.pattern)]
+        found = tuple(name for name in names.known_names(pack) if fnmatchcase(name, several.pattern))
     return tuple(name for name in found if names.circle(name, pack) is None)
 
 

@@ -75,5 +75,15 @@ def _needs(reader: Reader, path: Path, pack: PackSpec) -> None:
     for name in pack.needs_params:
         if not isinstance(declared, dict) or name not in declared:
             reader.add("RB312", path, pack=pack.alias, what="the parameter", name=name)
+    handed_in = _handed_in(data)
     for name in pack.needs_submissions:
+        if name in handed_in:
+            continue
         reader.add("RB312", path, pack=pack.alias, what="the submission", name=name)
+
+
+def _handed_in(data: object) -> set[str]:
+    """The names of all submissions that the steps of a file declare."""
+    steps = data.get("steps") if isinstance(data, dict) else None
+    declared = [step.get("submissions") for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
+    return {name for submissions in declared if isinstance(submissions, dict) for name in submissions}

@@ -6,45 +6,21 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from rulebook.diagnostic import Diagnostic, has_errors, in_order
-from rulebook.evidence.document import wants_of_names
 from rulebook.evidence.record import Wants
 from rulebook.evidence.scope import file_scope
 from rulebook.expression.compile import FINDING, PART, Compiler
-from rulebook.expression.nodes import FirstOf, Leaf, Node, parts_of
-from rulebook.languages.condition import Condition, Joined, Name, NotOf, Several
-from rulebook.languages.formula import Formula
+from rulebook.expression.items import Item, wants_of_items
+from rulebook.expression.mentions import mentioned
+from rulebook.expression.task_program import TaskProgram
 from rulebook.languages.types import ANYTHING
-from rulebook.outcome import Category
 from rulebook.ports import Files
 from rulebook.source.files import read_rules
 from rulebook.source.located import Located
 from rulebook.spec.cases import SuiteSpec
 from rulebook.spec.head import schema_of
 from rulebook.spec.reader import Reader
-from rulebook.spec.rules import (
-    OfBranches,
-    OfCheck,
-    OfCondition,
-    OfCount,
-    OfFormula,
-    OfGroup,
-    OfMisbehavior,
-    OfName,
-    OfNumbers,
-    OfOne,
-    PackSpec,
-    RuleSpec,
-)
+from rulebook.spec.rules import PackSpec
 from rulebook.spec.session_eval import EvalSpec, read_eval
-
-
-class Item(Struct, frozen=True):
-    """One finding to come: its id, the category whose it is, its weight within it, and the tree that decides it."""
-
-    id: str
-    category: Category
-    weight: float
-    node: Node
 
 
 class Program(Struct, frozen=True):
@@ -56,7 +32,7 @@ class Program(Struct, frozen=True):
     @property
     def wants(self) -> Wants:
         """What its rules ask of a session beyond counts."""
-        return _wants(self.items)
+        return wants_of_items(self.items)
 
 
 class Loaded(Struct, frozen=True):
@@ -68,10 +44,15 @@ class Loaded(Struct, frozen=True):
     file: str
     text: str
     schema: str | None
-    content: Program | SuiteSpec | PackSpec | None
+    content: Program | TaskProgram | SuiteSpec | PackSpec | None
     diagnostics: tuple[Diagnostic, ...]
     readers: Mapping[str, Reader]
     rule_count: int = 0
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The trees that decide something in it: an eval's findings, the judges of a task's steps."""
+        return self.content.items if isinstance(self.content, Program | TaskProgram) else ()
 
 
 def load_rules(path: str, files: Files) -> Loaded:
@@ -87,30 +68,32 @@ def compile_document(document: Located, noted: tuple[Diagnostic, ...], files: Fi
     reader = Reader(document)
     readers = {document.file: reader}
     schema = schema_of(document, reader)
-    content: Program | SuiteSpec | PackSpec | None = None
-    compiler: Compiler | None = None
+    content: Program | TaskProgram | SuiteSpec | PackSpec | None = None
+    count = 0
     if schema == "chock.eval":
-        content, compiler = _eval(document, readers, files)
+        content, count = _eval(document, readers, files)
+    elif schema == "rulebook.task":
+        content, count = _task(document, readers, files)
     elif schema == "chock.rl-suite":
         from rulebook.spec.suite import read_suite  # evals and packs do without
 
         content = read_suite(document, reader)
     elif schema == "rulebook.pack":
-        content, compiler = _pack(document, readers)
+        content = _pack(document, readers)
     found = [*noted, *(d for each in readers.values() for d in each.problems)]
     own = in_order(d for d in found if d.file == document.file)
     others = in_order(d for d in found if d.file != document.file)
     whole = None if has_errors((*own, *others)) else content
-    count = len(compiler.named) + len(content.items) if compiler and isinstance(content, Program) else 0
     return Loaded(document.file, document.text, schema, whole, (*own, *others), readers, count)
 
 
-def _eval(document: Located, readers: dict[str, Reader], files: Files) -> tuple[Program | None, Compiler | None]:
+def _eval(document: Located, readers: dict[str, Reader], files: Files) -> tuple[Program | None, int]:
+    """The program, and how many rules it has."""
     reader = readers[document.file]
     packs = _packs(reader, readers, files)
     spec = read_eval(document, reader, packs)
     if spec is None:
-        return None, None
+        return None, 0
     named = {rule.name: rule.rule for rule in spec.checks}
     tests = tuple(test.id.removeprefix("tests[").removesuffix("]") for test in spec.tests)
     scope = file_scope({param.name: param.kind for param in spec.params}, tests)
@@ -118,7 +101,21 @@ def _eval(document: Located, readers: dict[str, Reader], files: Files) -> tuple[
     items = _items(spec, compiler)
     if not (spec.expectations or spec.tests or spec.checks or spec.judge or reader.problems):
         reader.add_at_key("RB611", ("name",))
-    return Program(spec, items), compiler
+    return Program(spec, items), len(named) + len(items)
+
+
+def _task(document: Located, readers: dict[str, Reader], files: Files) -> tuple[TaskProgram | None, int]:
+    from rulebook.expression.task_compile import task_program  # evals and packs do without
+    from rulebook.spec.task import read_task  # as above
+
+    reader = readers[document.file]
+    packs = _packs(reader, readers, files)
+    spec = read_task(document, reader, packs, files)
+    if spec is None:
+        return None, 0
+    packed = tuple(name for name in _written(document, packs) if "." in name)
+    program = task_program(spec, readers, packed)
+    return program, len(program.steps) + len(spec.checks) + sum(len(step.checks) for step in spec.steps)
 
 
 def _packs(reader: Reader, readers: dict[str, Reader], files: Files) -> tuple[PackSpec, ...]:
@@ -130,17 +127,17 @@ def _packs(reader: Reader, readers: dict[str, Reader], files: Files) -> tuple[Pa
     return read_packs(reader, readers, files)
 
 
-def _pack(document: Located, readers: dict[str, Reader]) -> tuple[PackSpec | None, Compiler | None]:
+def _pack(document: Located, readers: dict[str, Reader]) -> PackSpec | None:
     from rulebook.spec.pack import read_pack  # evals without packs, and suites, do without
 
     spec = read_pack(document, readers[document.file])
     if spec is None:
-        return None, None
+        return None
     scope = file_scope(dict.fromkeys(spec.needs_params, ANYTHING), (), spec.needs_submissions or None)
     compiler = Compiler(readers, scope, spec.rules, {}, _written(document, ()))
     for name in spec.rules:
         compiler.lookup(name, PART, "")
-    return spec, compiler
+    return spec
 
 
 def _written(document: Located, packs: tuple[PackSpec, ...]) -> tuple[str, ...]:
@@ -160,9 +157,9 @@ def _items(spec: EvalSpec, compiler: Compiler) -> tuple[Item, ...]:
         node = compiler.rule(expectation.rule, FINDING)
         if node is not None:
             found.append(Item(expectation.id, node.common.category, 1.0, node))
-    mentioned = _mentioned(spec.judge, compiler) if spec.judge is not None else set()
+    in_judge = mentioned(spec.judge, compiler) if spec.judge is not None else set()
     for named in spec.checks:
-        part = named.name in mentioned
+        part = named.name in in_judge
         node = compiler.lookup(named.name, PART if part else FINDING, "")
         if node is not None and (not part or node.common.report):
             found.append(Item(f"checks[{named.name}]", node.common.category, node.common.weight, node))
@@ -174,72 +171,6 @@ def _items(spec: EvalSpec, compiler: Compiler) -> tuple[Item, ...]:
         if node is not None:
             found.append(Item("judge", node.common.category, node.common.weight, node))
     return tuple(found)
-
-
-def _mentioned(rule: RuleSpec, compiler: Compiler) -> set[str]:
-    """The named rules that a rule stands on, those of its named rules too."""
-    found: set[str] = set()
-    waiting = list(_names(rule, compiler))
-    while waiting:
-        name = waiting.pop()
-        if name in found:
-            continue
-        found.add(name)
-        if name in compiler.named:
-            waiting += _names(compiler.named[name], compiler)
-    return found
-
-
-def _names(rule: RuleSpec, compiler: Compiler) -> list[str]:
-    match rule.body:
-        case OfCheck():
-            return []
-        case OfName(name):
-            return [name]
-        case OfCondition(condition):
-            return _condition_names(condition, compiler)
-        case OfGroup(parts=parts) | OfCount(parts=parts) | OfNumbers(parts=parts):
-            return [name for part in parts for name in _names(part, compiler)]
-        case OfOne(part=part) | OfMisbehavior(part=part):
-            return _names(part, compiler)
-        case OfFormula(let=let):
-            return [name for _, part in let for name in _names(part, compiler)]
-        case OfBranches(branches):
-            return [name for _, part in branches for name in _names(part, compiler)]
-
-
-def _condition_names(condition: Condition, compiler: Compiler) -> list[str]:
-    match condition:
-        case Name(name):
-            return [name]
-        case NotOf(part):
-            return _condition_names(part, compiler)
-        case Joined(_, parts):
-            return [name for part in parts for name in _condition_names(part, compiler)]
-        case Several():
-            return list(compiler.chosen(condition, ""))
-
-
-def _wants(items: tuple[Item, ...]) -> Wants:
-    found = Wants()
-    waiting: list[Node] = [item.node for item in items]
-    seen: set[int] = set()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        waiting += parts_of(node)
-        if isinstance(node, Leaf):
-            found |= node.check.wants()
-        for formula in _conditions(node):
-            found |= wants_of_names(formula.names())
-    return found
-
-
-def _conditions(node: Node) -> list[Formula]:
-    branches = [branch.when for branch in node.branches] if isinstance(node, FirstOf) else []
-    return [formula for formula in (node.common.when, *branches) if formula is not None]
 
 
 def folder_of(path: str) -> str:

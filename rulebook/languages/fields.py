@@ -11,7 +11,7 @@ from rulebook.languages.faults import Fault, LanguageError, Shown, refused
 from rulebook.languages.template import TemplateField
 from rulebook.languages.values import Sha256
 
-__all__ = ["Argv", "Duration", "LiveArgv", "RepositoryPath", "Sha256", "Size", "shell_signs"]
+__all__ = ["Argv", "Duration", "LiveArgv", "RepositoryPath", "Sha256", "Size", "StudentPath", "shell_signs"]
 
 Value = TypeVar("Value")
 
@@ -51,12 +51,21 @@ def read_repository_path(text: str) -> str:
 
     Raises LanguageError with RB308.
     """
-    how = _leaves(text)
+    return _inside(text, "the repository", "from the top of the repository")
+
+
+def read_student_path(text: str) -> str:
+    """The same of a path that stays inside the folder in which a student works. Raises LanguageError with RB308."""
+    return _inside(text, "the student's folder", "from the student's folder")
+
+
+def _inside(text: str, folder: str, start: str) -> str:
+    how = _leaves(text, start)
     if how is None:
         return text
     mended = re.sub(r"/+", "/", re.sub(r"(^|/)\./", r"\1", text)).removesuffix("/")
-    kept = mended if mended and mended != text and _leaves(mended) is None else None
-    words = {"path": text.replace("\0", "␀"), "how": how}
+    kept = mended if mended and mended != text and _leaves(mended, start) is None else None
+    words = {"folder": folder, "path": text.replace("\0", "␀"), "how": how}
     raise LanguageError(Fault("RB308", words, mended=kept, safe=kept is not None))
 
 
@@ -78,15 +87,15 @@ def _amount(text: str) -> tuple[float | None, str]:
     return (None, "") if found is None else (float(found["number"]), found["unit"])
 
 
-def _leaves(path: str) -> str | None:
-    """What keeps `path` from being the plain way to a file inside the repository, in words that follow it."""
+def _leaves(path: str, start: str) -> str | None:
+    """What keeps `path` from being the plain way to a file inside a folder, in words that follow it."""
     names = path.split("/")
     if not path:
         return "is empty"
     if "\0" in path:
         return "has a character that no file name can have"
     if path.startswith("/"):
-        return "is absolute: write it from the top of the repository"
+        return f"is absolute: write it {start}"
     if re.match(r"[A-Za-z]:", path):
         return "begins with a drive letter"
     if "\\" in path:
@@ -162,6 +171,11 @@ RepositoryPath = Annotated[
     str, PlainValidator(_only_text(read_repository_path)), WithJsonSchema({"type": "string", "minLength": 1})
 ]
 """The way to a file of the repository, from its top."""
+
+StudentPath = Annotated[
+    str, PlainValidator(_only_text(read_student_path)), WithJsonSchema({"type": "string", "minLength": 1})
+]
+"""The way to what a student writes, from the folder in which it works."""
 
 Argv = Annotated[
     tuple[str, ...],

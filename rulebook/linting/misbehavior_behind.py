@@ -1,15 +1,13 @@
 """RB513: a misbehaviour check that a part before it can hide."""
 
 from rulebook.expression.nodes import AllOf, AnyOf, MisbehaviorIf, Node, parts_of
-from rulebook.expression.program import Loaded, Program
+from rulebook.expression.program import Loaded
 from rulebook.ports import Files
 
 
 def look(loaded: Loaded, files: Files) -> None:  # noqa: ARG001
     """Note a `misbehavior` that stands behind another part of an `all` or `any` which stops early."""
-    if not isinstance(loaded.content, Program):
-        return
-    for item in loaded.content.items:
+    for item in loaded.items:
         _walk(loaded, item.node)
 
 

@@ -2,7 +2,7 @@
 
 from rulebook.checks import Check
 from rulebook.expression.nodes import Leaf, Node, parts_of
-from rulebook.expression.program import Loaded, Program
+from rulebook.expression.program import Loaded
 from rulebook.languages.fields import shell_signs
 from rulebook.languages.template import Template
 from rulebook.place import Path
@@ -12,9 +12,7 @@ from rulebook.spec.reader import Reader
 
 def look(loaded: Loaded, files: Files) -> None:  # noqa: ARG001
     """Note every pipe, redirection, variable and the like in the command of a test or of a `command`."""
-    if not isinstance(loaded.content, Program):
-        return
-    for item in loaded.content.items:
+    for item in loaded.items:
         _walk(loaded, item.node)
 
 

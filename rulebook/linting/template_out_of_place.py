@@ -1,6 +1,7 @@
 """RB425: a template where text is taken literally."""
 
 from rulebook.expression.program import Loaded, Program
+from rulebook.expression.task_program import TaskProgram
 from rulebook.languages.template import looks_like_template
 from rulebook.place import Path
 from rulebook.ports import Files
@@ -17,7 +18,7 @@ _WHERE = "`expected`, `equals`, `contains`, `text`, `arguments` and the words of
 
 def look(loaded: Loaded, files: Files) -> None:  # noqa: ARG001
     """Note every `{{ name }}` outside the fields in which templates are live."""
-    if "{{" not in loaded.text or not isinstance(loaded.content, Program | PackSpec):
+    if "{{" not in loaded.text or not isinstance(loaded.content, Program | TaskProgram | PackSpec):
         return
     reader = loaded.readers[loaded.file]
     for path, value in reader.document.texts():

@@ -8,10 +8,10 @@ from rulebook.source.located import Located
 from rulebook.spec.reader import Reader
 from rulebook.spelling import guess
 
-SCHEMAS: tuple[str, ...] = ("chock.eval", "chock.rl-suite", "rulebook.pack")
+SCHEMAS: tuple[str, ...] = ("chock.eval", "chock.rl-suite", "rulebook.task", "rulebook.pack")
 """The kinds of rule file that this version reads."""
 
-PLANNED: tuple[str, ...] = ("rulebook.task", "rulebook.evaluation")
+PLANNED: tuple[str, ...] = ("rulebook.evaluation",)
 """Kinds of rule file that the language has and this version does not read yet."""
 
 VERSION = 1

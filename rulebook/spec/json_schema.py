@@ -17,11 +17,14 @@ from rulebook.spec.pack import PackFile
 from rulebook.spec.param_reading import ParamKeys
 from rulebook.spec.reading import BesideKeys
 from rulebook.spec.session_eval import EvalFile, expectation_kinds
+from rulebook.spec.submissions import SubmissionKeys
 from rulebook.spec.suite import SuiteFile
+from rulebook.spec.task import LimitKeys, StepKeys, TaskFile
 
 Schema = dict[str, Any]
 
 _RULE: Schema = {"$ref": "#/definitions/rule"}
+_USE: Schema = {"type": ["array", "object"], "items": {"type": "string"}, "additionalProperties": {"type": "string"}}
 _RULES: Schema = {"type": "array", "items": _RULE, "minItems": 1}
 
 
@@ -42,16 +45,31 @@ def _eval() -> Schema:
     properties["tests"] = _described({"type": "array", "items": _kind(kinds()["tests"], full=True)}, EvalFile, "tests")
     properties["checks"] = _described(_named(), EvalFile, "checks")
     properties["judge"] = _described({**_rule_or_text()}, EvalFile, "judge")
-    properties["use"] = _described(
-        {"type": ["array", "object"], "items": {"type": "string"}, "additionalProperties": {"type": "string"}},
-        EvalFile,
-        "use",
-    )
+    properties["use"] = _described(_USE, EvalFile, "use")
     properties["params"] = _described({"type": "object", "additionalProperties": _model(ParamKeys)}, EvalFile, "params")
     for key, group in GROUPS.items():
         properties[key] = _described(_model(group), EvalFile, key)
     weights = {name: {"type": "number", "minimum": 0} for name in (*CATEGORIES, "tests")}
     properties["reward_weights"] = _described(_closed(weights), EvalFile, "reward_weights")
+    return {**schema, "definitions": {"rule": _rule()}}
+
+
+def _task() -> Schema:
+    schema = _file(TaskFile, "rulebook.task")
+    properties = cast(Schema, schema["properties"])
+    properties["checks"] = _described(_named(), TaskFile, "checks")
+    properties["use"] = _described(_USE, TaskFile, "use")
+    properties["params"] = _described({"type": "object", "additionalProperties": _model(ParamKeys)}, TaskFile, "params")
+    row = {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}}
+    properties["cases"] = _described({"type": ["array", "string"], "items": row, "minItems": 1}, TaskFile, "cases")
+    properties["limits"] = _described(_model(LimitKeys), TaskFile, "limits")
+    properties["score"] = _described({"type": "string", "default": "last"}, TaskFile, "score")
+    step = _model(StepKeys)
+    handed_in = {"type": "object", "additionalProperties": _model(SubmissionKeys), "minProperties": 1}
+    step["properties"]["submissions"] = _described(handed_in, StepKeys, "submissions")
+    step["properties"]["checks"] = _described(_named(), StepKeys, "checks")
+    step["properties"]["judge"] = _described(_rule_or_text(), StepKeys, "judge")
+    properties["steps"] = _described({"type": "array", "items": step, "minItems": 1}, TaskFile, "steps")
     return {**schema, "definitions": {"rule": _rule()}}
 
 
@@ -198,4 +216,4 @@ def _closed(properties: Schema) -> Schema:
 
 
 _WRITTEN: dict[type, str] = {AssistantText: "assistant", FinalMessage: "final_message"}
-_MAKERS = {"chock.eval": _eval, "chock.rl-suite": _suite, "rulebook.pack": _pack}
+_MAKERS = {"chock.eval": _eval, "chock.rl-suite": _suite, "rulebook.task": _task, "rulebook.pack": _pack}

@@ -69,7 +69,7 @@ def param_values(params: tuple[Param, ...], given: Mapping[str, object]) -> dict
             raise UsageError(f"There is no parameter `{name}` in this file.{hint}")
     values: dict[str, object] = {}
     for param in params:
-        value = _read(param, given[param.name]) if param.name in given else param.default
+        value = value_from_text(param, given[param.name]) if param.name in given else param.default
         if value is None:
             raise UsageError(f"The parameter `{param.name}` needs a value: `--param {param.name}=…`.")
         if not param.accepts(value):
@@ -78,7 +78,8 @@ def param_values(params: tuple[Param, ...], given: Mapping[str, object]) -> dict
     return values
 
 
-def _read(param: Param, value: object) -> object:
+def value_from_text(param: Param, value: object) -> object:
+    """A text from a command line or a table, as the value of the parameter's type where it can be read as one."""
     if not isinstance(value, str) or param.type == "string":
         return value
     if param.type == "boolean":

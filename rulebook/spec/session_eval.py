@@ -7,16 +7,16 @@ from msgspec import Struct
 from pydantic import Field
 
 from rulebook.checks import Check, kind_named, kinds
-from rulebook.languages.condition import read_condition
-from rulebook.languages.faults import LanguageError, Shown
+from rulebook.languages.faults import Shown
 from rulebook.outcome import CATEGORIES
 from rulebook.place import Path
 from rulebook.source.located import EmptyZon, Located
 from rulebook.spec.head import Head, Text
+from rulebook.spec.judging import read_judge
 from rulebook.spec.params import Param
 from rulebook.spec.reader import Reader
-from rulebook.spec.reading import check_of, read_named, read_rule
-from rulebook.spec.rules import Beside, Named, OfCheck, OfCondition, PackSpec, RuleSpec
+from rulebook.spec.reading import check_of, read_named
+from rulebook.spec.rules import Beside, Named, OfCheck, PackSpec, RuleSpec
 from rulebook.spec.validation import below, validate_options
 from rulebook.spelling import guess
 
@@ -80,7 +80,7 @@ def read_eval(document: Located, reader: Reader, packs: tuple[PackSpec, ...]) ->
     expectations = _expect(reader) if "expect" in data else ()
     tests = _tests(reader) if "tests" in data else ()
     checks = read_named(reader, ("checks",)) if "checks" in data else ()
-    judge = _judge(reader) if "judge" in data else None
+    judge = read_judge(reader, ("judge",)) if "judge" in data else None
     params = _params(reader) if "params" in data else ()
     weights = _weights(reader) if "reward_weights" in data else {}
     provenance = _group(reader, "provenance") if "provenance" in data else {}
@@ -218,19 +218,6 @@ def _params(reader: Reader) -> tuple[Param, ...]:
     from rulebook.spec.param_reading import read_params  # a file without parameters does without
 
     return read_params(reader, ("params",))
-
-
-def _judge(reader: Reader) -> RuleSpec | None:
-    value = reader.document.at(("judge",))
-    if not isinstance(value, str):
-        return read_rule(reader, ("judge",))
-    try:
-        condition = read_condition(value)
-    except LanguageError as error:
-        for fault in error.faults:
-            reader.add_fault(fault, ("judge",))
-        return None
-    return RuleSpec("judge", reader.document, ("judge",), ("judge",), Beside(), OfCondition(condition))
 
 
 def _weights(reader: Reader) -> dict[str, float]:

@@ -1,0 +1,83 @@
+"""A task as it was written: its steps, what is handed in, its cases. `task` reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct, field
+
+from rulebook.languages.formula import Formula
+from rulebook.languages.template import Template
+from rulebook.place import Path
+from rulebook.source.located import Located
+from rulebook.spec.params import Param
+from rulebook.spec.rules import Named, PackSpec, RuleSpec
+
+Aggregate = Literal["last", "sum", "mean", "min", "max", "weighted"]
+AGGREGATES: tuple[Aggregate, ...] = ("last", "sum", "mean", "min", "max", "weighted")
+"""The ways of making one score of the steps' that have a name."""
+
+WhenMissing = Literal["judge", "zero", "misbehavior"]
+
+HINTS_PARAM = "use_hints"
+"""The parameter that decides whether hints are shown."""
+
+
+class SubmissionSpec(Struct, frozen=True):
+    """One thing to hand in: `path` is relative to the student's own folder. A limit of None is custody's own.
+
+    `missing` says what it means that nothing stands there.
+    """
+
+    name: str
+    path: str
+    missing: WhenMissing = "judge"
+    max_bytes: int | None = None
+    max_entries: int | None = None
+    max_depth: int | None = None
+
+
+class StepSpec(Struct, frozen=True):
+    """One step. `place` is its path in the file; `judge` and `instructions` are None when they are not valid."""
+
+    name: str
+    place: Path
+    instructions: Template | None
+    hints: tuple[Template, ...]
+    submissions: tuple[SubmissionSpec, ...]
+    checks: tuple[Named, ...]
+    judge: RuleSpec | None
+    when: Formula | None = None
+    weight: float = 1.0
+
+
+class Limits(Struct, frozen=True):
+    """What a student may use up before a step ends, and whether what it has by then is scored."""
+
+    turns: int | None = None
+    step_time_s: float | None = None
+    context_tokens: int | None = None
+    on_limit: Literal["unmeasured", "score"] = "unmeasured"
+
+
+class TaskCase(Struct, frozen=True):
+    """One case: the values that it gives to declared parameters."""
+
+    name: str
+    values: Mapping[str, object]
+
+
+class TaskSpec(Struct, frozen=True):
+    """A `rulebook.task` file, typed, as far as it is valid."""
+
+    document: Located
+    name: str
+    params: tuple[Param, ...] = ()
+    packs: tuple[PackSpec, ...] = ()
+    checks: tuple[Named, ...] = ()
+    steps: tuple[StepSpec, ...] = ()
+    cases: tuple[TaskCase, ...] = ()
+    system_prompt: Template | None = None
+    limits: Limits = field(default_factory=Limits)
+    score: Aggregate | Formula = "last"
