@@ -80,6 +80,14 @@ def choice(flag: str, choices: Sequence[str]) -> Callable[[str], str]:
     return chosen
 
 
+def name_and_value(flag: str, word: str) -> tuple[str, str]:
+    """A word such as `n=3`, given with `flag`, as its two parts. Raises UsageError."""
+    key, equals, value = word.partition("=")
+    if not key or not equals:
+        raise UsageError(f"`{flag} {word}` needs a name and a value: write `{flag} {key or 'name'}=value`.")
+    return key, value
+
+
 def subcommand(command: str, argv: Sequence[str], purposes: Mapping[str, str]) -> tuple[str, Sequence[str]] | None:
     """The subcommand at the front of `argv` and the rest; None when `--help` was asked for and printed.
 

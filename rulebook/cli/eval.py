@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Sequence
 
-from rulebook.cli.arguments import Arguments, choice, subcommand
+from rulebook.cli.arguments import Arguments, choice, name_and_value, subcommand
 from rulebook.errors import UsageError
 from rulebook.services.rule_files import near_path
 
@@ -19,19 +19,12 @@ def run(argv: Sequence[str]) -> int:
 
 def _check(argv: Sequence[str]) -> int:
     given = _parser().read(argv)
-    params = dict(_param(word) for word in given.param)
+    params = dict(name_and_value("--param", word) for word in given.param)
     if not os.path.exists(given.spec):
         raise UsageError(f"there is no `{given.spec}`.{near_path(given.spec)}")
     from rulebook.cli.eval_work import check  # reading the options imports nothing of it
 
     return check(given, params)
-
-
-def _param(word: str) -> tuple[str, str]:
-    key, equals, value = word.partition("=")
-    if not key or not equals:
-        raise UsageError(f"`--param {word}` needs a name and a value: write `--param {key or 'name'}=value`.")
-    return key, value
 
 
 def _workers(word: str) -> int:

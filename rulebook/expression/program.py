@@ -10,7 +10,6 @@ from rulebook.evidence.record import Wants
 from rulebook.evidence.scope import file_scope
 from rulebook.expression.compile import FINDING, PART, Compiler
 from rulebook.expression.items import Item, wants_of_items
-from rulebook.expression.mentions import mentioned
 from rulebook.expression.task_program import TaskProgram
 from rulebook.languages.types import ANYTHING
 from rulebook.ports import Files
@@ -19,7 +18,7 @@ from rulebook.source.located import Located
 from rulebook.spec.cases import SuiteSpec
 from rulebook.spec.head import schema_of
 from rulebook.spec.reader import Reader
-from rulebook.spec.rules import PackSpec
+from rulebook.spec.rules import PackSpec, RuleSpec
 from rulebook.spec.session_eval import EvalSpec, read_eval
 
 
@@ -157,7 +156,7 @@ def _items(spec: EvalSpec, compiler: Compiler) -> tuple[Item, ...]:
         node = compiler.rule(expectation.rule, FINDING)
         if node is not None:
             found.append(Item(expectation.id, node.common.category, 1.0, node))
-    in_judge = mentioned(spec.judge, compiler) if spec.judge is not None else set()
+    in_judge = _in_judge(spec.judge, compiler) if spec.judge is not None else set()
     for named in spec.checks:
         part = named.name in in_judge
         node = compiler.lookup(named.name, PART if part else FINDING, "")
@@ -171,6 +170,12 @@ def _items(spec: EvalSpec, compiler: Compiler) -> tuple[Item, ...]:
         if node is not None:
             found.append(Item("judge", node.common.category, node.common.weight, node))
     return tuple(found)
+
+
+def _in_judge(judge: RuleSpec, compiler: Compiler) -> set[str]:
+    from rulebook.expression.mentions import mentioned  # a file without a judge does without
+
+    return mentioned(judge, compiler)
 
 
 def folder_of(path: str) -> str:

@@ -50,6 +50,12 @@ def evaluate(node: Node, evidence: Evidence, ports: Ports) -> Trace:
     return _Walk(evidence, ports).trace(node)
 
 
+def holds(condition: Formula, evidence: Evidence, ports: Ports) -> bool | Unmeasured:
+    """Whether a `when` holds; unmeasured when that cannot be told."""
+    value = _Walk(evidence, ports).value(condition)
+    return value if isinstance(value, Unmeasured) else value is True
+
+
 def measured(
     check: Check, category: Category, evidence: Evidence, ports: Ports, *, student_timeout: bool = True
 ) -> Outcome:
@@ -88,12 +94,12 @@ class _Walk(Struct):
         """Why a rule is not evaluated: its `when` is false, or cannot be told."""
         if common.when is None:
             return None
-        value = self._value(common.when)
+        value = self.value(common.when)
         if isinstance(value, Unmeasured):
             return value
         return None if value else Skipped(f"`{common.when.text}` is false")
 
-    def _value(self, formula: Formula) -> object:
+    def value(self, formula: Formula) -> object:
         """A condition's value; whatever keeps it from being told, the student's doing too, makes it unmeasured."""
         try:
             value = formula.value(self.evidence.document.lookup, search_with(self.ports))
@@ -185,7 +191,7 @@ class _Walk(Struct):
         parts: list[Trace] = []
         outcome: Outcome | None = None
         for branch in node.branches:
-            holds = outcome is None and (branch.when is None or self._value(branch.when))
+            holds = outcome is None and (branch.when is None or self.value(branch.when))
             if isinstance(holds, Unmeasured):
                 outcome = holds
             if holds is True:

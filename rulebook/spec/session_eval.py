@@ -12,7 +12,6 @@ from rulebook.outcome import CATEGORIES
 from rulebook.place import Path
 from rulebook.source.located import EmptyZon, Located
 from rulebook.spec.head import Head, Text
-from rulebook.spec.judging import read_judge
 from rulebook.spec.params import Param
 from rulebook.spec.reader import Reader
 from rulebook.spec.reading import check_of, read_named
@@ -80,7 +79,7 @@ def read_eval(document: Located, reader: Reader, packs: tuple[PackSpec, ...]) ->
     expectations = _expect(reader) if "expect" in data else ()
     tests = _tests(reader) if "tests" in data else ()
     checks = read_named(reader, ("checks",)) if "checks" in data else ()
-    judge = read_judge(reader, ("judge",)) if "judge" in data else None
+    judge = _judge(reader) if "judge" in data else None
     params = _params(reader) if "params" in data else ()
     weights = _weights(reader) if "reward_weights" in data else {}
     provenance = _group(reader, "provenance") if "provenance" in data else {}
@@ -218,6 +217,12 @@ def _params(reader: Reader) -> tuple[Param, ...]:
     from rulebook.spec.param_reading import read_params  # a file without parameters does without
 
     return read_params(reader, ("params",))
+
+
+def _judge(reader: Reader) -> RuleSpec | None:
+    from rulebook.spec.judging import read_judge  # a file without a judge does without
+
+    return read_judge(reader, ("judge",))
 
 
 def _weights(reader: Reader) -> dict[str, float]:
