@@ -36,16 +36,24 @@ def _parser() -> Arguments:
     parser.add_argument("task", metavar="TASK", help="a `rulebook.task` file")
     parser.add_argument("--case", metavar="NAME", help="which of the task's cases it was")
     parser.add_argument("--step", metavar="NAME", help="judge this step alone, whatever the others came to")
-    parser.add_argument("--transcript", required=True, metavar="ID|PATH", help="the session: a stored one's id, or a file")
+    parser.add_argument(
+        "--transcript", required=True, metavar="ID|PATH", help="the session: a stored one's id, or a file"
+    )
     parser.add_argument(
         "--submissions",
         metavar="DIR",
         help="the folder in which the student worked; what it handed in is copied from there before it is judged. A "
         "folder in it that is called like a step has what was handed in at that step",
     )
-    parser.add_argument("--format", type=choice("--format", FORMATS), default="text", metavar="FORMAT", help="text (default) or json")
+    parser.add_argument(
+        "--format", type=choice("--format", FORMATS), default="text", metavar="FORMAT", help="text (default) or json"
+    )
     parser.add_argument("--output", metavar="FILE", help="write the report there")
-    parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="set a parameter of the task")
+    parser.add_argument(
+        "--param", action="append", default=[], metavar="NAME=VALUE", help="set a parameter of the task"
+    )
     parser.add_argument("--allow-unchained", action="store_true", help="accept a log without a whole hash chain")
-    parser.add_argument("--session-format", metavar="NAME", help="the session's format, where it can't be told by itself")
+    parser.add_argument(
+        "--session-format", metavar="NAME", help="the session's format, where it can't be told by itself"
+    )
     return parser

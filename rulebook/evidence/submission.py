@@ -11,6 +11,8 @@ from rulebook.evidence.repository import in_words
 from rulebook.languages.types import MissingValue
 from rulebook.ports import FileFacts, Files
 
+SubmissionKind = Literal["file", "folder", "absent"]
+
 TEXT_LIMIT_BYTES = 1024 * 1024
 """How much of a submission is read as text where nobody says how much."""
 
@@ -23,7 +25,7 @@ class Submission(Struct, frozen=True):
 
     name: str
     path: str
-    kind: Literal["file", "folder", "absent"]
+    kind: SubmissionKind
     files: Files
 
     @property

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from rulebook.interpreter.trace import Trace
 from rulebook.languages.formula import Formula

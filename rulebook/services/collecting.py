@@ -3,34 +3,40 @@
 import os
 from collections.abc import Mapping
 
-from rulebook.evidence.submission import Submission
+from rulebook.evidence.submission import Submission, SubmissionKind
 from rulebook.ports import Files
 from rulebook.services.custody import save_submission
-from rulebook.services.custody_terms import Budget
+from rulebook.services.custody_terms import MAX_DEPTH, MAX_ENTRIES, MAX_FILE_BYTES, MAX_TOTAL_BYTES, Budget
 from rulebook.spec.steps import StepSpec, SubmissionSpec
 
 
-def collected(step: StepSpec, source: str, keep: str, files: Files) -> Mapping[str, Submission]:
+def collected(
+    step: StepSpec, source: str, keep: str, files: Files, *, owner: int | None = None
+) -> Mapping[str, Submission]:
     """The saved copies of everything that `step` declares, each in a folder of its own below `keep`.
 
-    `source` is the folder in which the student worked. Raises MisbehaviorError for what looks like tampering or breaks
-    a limit, and Missing in `harness` for a fault of this machine.
+    `source` is the folder in which the student worked, `owner` the user who must own every file; None takes anybody's.
+    Raises MisbehaviorError for what looks like tampering or breaks a limit, and Missing in `harness` for a fault of
+    this machine.
     """
-    budget = Budget()
-    return {each.name: _saved(each, source, keep, budget, files) for each in step.submissions}
+    most_bytes = sum(each.max_bytes or 0 for each in step.submissions)
+    most_entries = sum(each.max_entries or 0 for each in step.submissions)
+    budget = Budget(max(MAX_TOTAL_BYTES, most_bytes), max(MAX_ENTRIES, most_entries))
+    return {each.name: _saved(each, source, keep, budget, files, owner) for each in step.submissions}
 
 
-def _saved(each: SubmissionSpec, source: str, keep: str, budget: Budget, files: Files) -> Submission:
+def _saved(each: SubmissionSpec, source: str, keep: str, budget: Budget, files: Files, owner: int | None) -> Submission:
     folder = os.path.join(keep, each.name)
     os.mkdir(folder, 0o700)
-    asked = {
-        "max_file_bytes": each.max_bytes,
-        "max_total_bytes": each.max_bytes,
-        "max_entries": each.max_entries,
-        "max_depth": each.max_depth,
-    }
-    limits = {name: limit for name, limit in asked.items() if limit is not None}
-    copy = os.path.join(folder, os.path.basename(each.path))
-    saved = str(save_submission(os.path.join(source, each.path), copy, budget=budget, **limits))
-    kind = "folder" if os.path.isdir(saved) else "file" if os.path.isfile(saved) else "absent"
-    return Submission(each.name, saved, kind, files)
+    saved = save_submission(
+        os.path.join(source, each.path),
+        os.path.join(folder, os.path.basename(each.path)),
+        max_file_bytes=each.max_bytes or MAX_FILE_BYTES,
+        max_total_bytes=each.max_bytes or MAX_TOTAL_BYTES,
+        max_entries=each.max_entries or MAX_ENTRIES,
+        max_depth=each.max_depth or MAX_DEPTH,
+        owner=owner,
+        budget=budget,
+    )
+    kind: SubmissionKind = "folder" if saved.is_dir() else "file" if saved.is_file() else "absent"
+    return Submission(each.name, str(saved), kind, files)

@@ -18,7 +18,7 @@ from rulebook.ports import Ports
 from rulebook.report.task_scores import StepJudged, TaskJudged, known_steps
 from rulebook.services.collecting import collected
 from rulebook.session.opening import Opened, open_session
-from rulebook.session.step_judging import judged_step
+from rulebook.session.step_judging import Collect, judged_step
 from rulebook.spec.params import param_values
 from rulebook.spec.steps import StepSpec, TaskCase, TaskSpec
 from rulebook.spelling import guess, listed
@@ -103,9 +103,7 @@ def score_task(
             continue
         evidence = Evidence(opened.record, params=values, steps=known_steps(judged))
         with ExitStack() as stack:
-            judged.append(
-                judged_step(step, evidence, lambda step=step, stack=stack: _taken(step.spec, recorded, ports, stack), ports)
-            )
+            judged.append(judged_step(step, evidence, _collect(step.spec, recorded, ports, stack), ports))
     return TaskJudged(
         spec,
         sha256(spec.document.text.encode("utf-8", "surrogatepass")).hexdigest(),
@@ -143,10 +141,15 @@ def _check_folder(folder: str | None, steps: list[StepSpec], ports: Ports) -> No
         raise UsageError(f"There is no folder `{folder}` with submissions.")
 
 
-def _taken(step: StepSpec, recorded: Recorded, ports: Ports, stack: ExitStack) -> Mapping[str, Submission]:
-    if recorded.submissions is None:
-        return {}
-    folder = os.path.realpath(recorded.submissions)
-    own = os.path.join(folder, step.name)
-    source = own if ports.files.stands(own, folder=True) else folder
-    return collected(step, source, stack.enter_context(ports.workspaces.fresh()), ports.files)
+def _collect(step: StepSpec, recorded: Recorded, ports: Ports, stack: ExitStack) -> Collect:
+    """How a step's submissions are taken from the recorded work; the copies go with `stack`."""
+
+    def collect() -> Mapping[str, Submission]:
+        if recorded.submissions is None:
+            return {}
+        folder = os.path.realpath(recorded.submissions)
+        own = os.path.join(folder, step.name)
+        source = own if ports.files.stands(own, folder=True) else folder
+        return collected(step, source, stack.enter_context(ports.workspaces.fresh()), ports.files)
+
+    return collect

@@ -153,10 +153,10 @@ _WANTED: dict[str, str] = {
 }
 
 _BOUNDS: dict[str, str] = {
-    "greater_than": "more than {gt}",
-    "greater_than_equal": "{ge} or more",
-    "less_than": "less than {lt}",
-    "less_than_equal": "{le} or less",
+    "greater_than": "more than {gt:g}",
+    "greater_than_equal": "{ge:g} or more",
+    "less_than": "less than {lt:g}",
+    "less_than_equal": "{le:g} or less",
     "finite_number": "an ordinary number",
     "too_long": "a list of at most {max_length} entries",
     "string_too_long": "text of at most {max_length} characters",
