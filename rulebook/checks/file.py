@@ -1,4 +1,4 @@
-"""`file`: what one file of the repository must be in the end."""
+"""`file`: what one file of the repository, or of a submission, must be in the end."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -14,9 +14,10 @@ from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.data_at import DataAt, found_at
 from rulebook.evidence.data_files import Notation
 from rulebook.evidence.document import wants_of_names
-from rulebook.evidence.lfs import is_pointer
+from rulebook.evidence.one_file import OneFile
 from rulebook.evidence.reading_text import filled
 from rulebook.evidence.record import Wants
+from rulebook.evidence.sources import DeclaredSubmission
 from rulebook.languages.bounds import Bounds
 from rulebook.languages.faults import Fault, LanguageError, refused
 from rulebook.languages.fields import RepositoryPath
@@ -24,7 +25,7 @@ from rulebook.languages.pattern import MAX_TEXT_CHARACTERS, SEARCH_LIMIT_S, Patt
 from rulebook.languages.template import TemplateField
 from rulebook.languages.types import Scope
 from rulebook.languages.values import Sha256
-from rulebook.outcome import Measurement, Outcome, Seen
+from rulebook.outcome import Category, Measurement, Outcome
 from rulebook.place import Path
 from rulebook.ports import Ports
 
@@ -61,12 +62,17 @@ class Asked(NamedTuple):
 
 
 class File(Check, kind="file"):
-    """One file of the resulting repository has these properties; with none of them, it is there."""
+    """One file of the repository, or of a submission, has these properties; with none of them, it is there."""
 
     short = "path"
     category = "fixture"
 
-    path: RepositoryPath = Field(description="The path of the file, from the top of the repository.")
+    path: RepositoryPath | None = Field(
+        None, description="The path of the file, from the top of the repository or of the submission's folder."
+    )
+    submission: str | None = Field(
+        None, min_length=1, description="The submission that it is, or with a `path` the folder that it is in."
+    )
     exists: bool = Field(True, description="Whether anything must stand there; `false` asks that nothing does.")
     equals: TemplateField | None = Field(None, description="The whole text of the file; a template.")
     contains: TemplateField | None = Field(None, description="A text that the file holds; a template.")
@@ -85,6 +91,9 @@ class File(Check, kind="file"):
 
     @model_validator(mode="after")
     def _of_something(self) -> Self:
+        if self.path is None and self.submission is None:
+            words = {"thing": "`file`", "key": "path", "purpose": "which file it is; or a `submission`."}
+            raise refused(LanguageError(Fault("RB202", words)))
         asked = self._options()
         if not self.exists and asked:
             why = "`exists: false` asks that nothing stands there. Keep one."
@@ -103,8 +112,14 @@ class File(Check, kind="file"):
         """Whether it only asks that nothing stands there."""
         return not self.exists
 
+    def owner(self) -> Category:
+        """A submission is the student's work, the repository a fixture."""
+        return "fixture" if self.submission is None else "model"
+
     def texts(self, scope: Scope) -> Iterable[tuple[Path, Checked, Scope]]:
-        """The templates and the pattern."""
+        """The templates, the pattern, and the submission's name."""
+        if self.submission is not None:
+            yield ("submission",), DeclaredSubmission(self.submission), scope
         texts = {"equals": self.equals, "contains": self.contains, "matches": self.matches}
         for key, text in texts.items():
             if text is not None:
@@ -116,24 +131,29 @@ class File(Check, kind="file"):
     def sentence(self) -> str:
         """What it asks for."""
         asked = self._options()
+        where = f"The submission `{self.submission}`" if self.submission is not None else "The repository"
+        if self.path is None:
+            said = f"has the right {', '.join(asked)}" if asked else "is there"
+            return f"{where} {said if self.exists else 'was not handed in'}."
         if not self.exists:
-            return f"The repository does not have `{self.path}`."
-        return f"The file `{self.path}` " + (f"has the right {', '.join(asked)}." if asked else "is there.")
+            return f"{where} does not have `{self.path}`."
+        of = "" if self.submission is None else f" of the submission `{self.submission}`"
+        return f"The file `{self.path}`{of} " + (f"has the right {', '.join(asked)}." if asked else "is there.")
 
     def measure(self, evidence: Evidence, ports: Ports) -> Outcome:
         """Look at the file, and read it when its content is asked for."""
-        repository, record = evidence.repository, evidence.record
+        file, record = OneFile(evidence, self.path or "", self.submission), evidence.record
         if not self.exists:
-            there = repository.present(self.path)
+            there = file.present()
             idle = record is not None and record.did_nothing
-            found, seen = "present" if there else "absent", (Seen(path=self.path),)
+            found, seen = "present" if there else "absent", (file.seen(),)
             return Measurement(float(not there), not there, "", "absent", found, vacuous=idle and not there, seen=seen)
-        asked = list(self._asked(evidence, ports))
+        asked = list(self._asked(file, evidence, ports))
         failed = [one for one in asked if not one.holds]
         shown = (failed or asked)[0]
-        pointer = "it is a Git LFS pointer, not the content" if is_pointer(repository, self.path) else ""
+        pointer = file.pointer()
         reason = "; ".join(why for why in (*(one.reason for one in failed), pointer if failed else "") if why)
-        seen = (Seen(path=self.path, line=shown.line, note=pointer or None),)
+        seen = (file.seen(shown.line, pointer),)
         return Measurement(float(not failed), not failed, reason, shown.expected, shown.actual, seen=seen)
 
     def _options(self) -> list[str]:
@@ -145,19 +165,18 @@ class File(Check, kind="file"):
         asked: dict[Notation, DataAt | None] = {"json": self.json_, "yaml": self.yaml, "toml": self.toml}
         yield from ((notation, at) for notation, at in asked.items() if at is not None)
 
-    def _asked(self, evidence: Evidence, ports: Ports) -> Iterator[Asked]:
-        repository = evidence.repository
-        facts = repository.facts(self.path)
+    def _asked(self, file: OneFile, evidence: Evidence, ports: Ports) -> Iterator[Asked]:
+        facts = file.facts()
         if self.mode is not None and facts is not None and facts.kind == "file":
             mode = f"{facts.mode:o}".rjust(3, "0")
             yield Asked(mode == (self.mode.lstrip("0") or "0").rjust(3, "0"), f"mode {self.mode}", f"mode {mode}", "")
         if self._options():
-            yield from self._content(repository.read(self.path, MOST_BYTES), evidence, ports)
+            yield from self._content(file, file.read(MOST_BYTES), evidence, ports)
         else:
-            why = repository.absence(self.path)
+            why = file.absence()
             yield Asked(not why, "present", "absent" if why else "present", why)
 
-    def _content(self, data: Content, evidence: Evidence, ports: Ports) -> Iterator[Asked]:
+    def _content(self, file: OneFile, data: Content, evidence: Evidence, ports: Ports) -> Iterator[Asked]:
         if self.bytes is not None:
             yield Asked(self.bytes.holds(len(data)), f"{self.bytes.in_words()} bytes", f"{len(data)} bytes", "")
         if self.lines is not None:
@@ -177,18 +196,18 @@ class File(Check, kind="file"):
             line = data.count(b"\n", 0, data.index(wanted)) + 1 if wanted in data else None
             yield Asked(line is not None, _shown(wanted), "absent" if line is None else "present", "", line)
         if self.matches is not None:
-            yield self._match(data, ports)
+            yield self._match(file, data, ports)
         for notation, at in self._data():
-            yield Asked(*found_at(at, data, notation, self.path, evidence))
+            yield Asked(*found_at(at, data, notation, self.path or self.submission or "", evidence))
 
-    def _match(self, data: Content, ports: Ports) -> Asked:
+    def _match(self, file: OneFile, data: Content, ports: Ports) -> Asked:
         assert self.matches is not None
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise NotHandedIn(f"`{self.path}` is not text in UTF-8", cause="excess") from error
+            raise NotHandedIn(f"{file.called} is not text in UTF-8", cause="excess") from error
         if len(text) > MAX_TEXT_CHARACTERS:
-            raise NotHandedIn(f"`{self.path}` is too large to be searched", cause="excess")
+            raise NotHandedIn(f"{file.called} is too large to be searched", cause="excess")
         try:
             found = ports.patterns.search(self.matches, text, ports.time_left(SEARCH_LIMIT_S))
         except TimeoutError as error:
