@@ -193,8 +193,9 @@ def syscall(pid):
 
 
 @pytest.mark.parametrize("argv", [["parser"], ["parser", "--zon"], ["an odd: name #1"], ['a "quoted" one', "--zon"]])
-def test_a_starter_is_lint_clean(argv, capsys):
-    assert main(["new", "eval", *argv]) == 0
+@pytest.mark.parametrize("kind", ["eval", "task"])
+def test_a_starter_is_lint_clean(kind, argv, capsys):
+    assert main(["new", kind, *argv]) == 0
     capsys.readouterr()
     assert main(["lint", ".", "--strict"]) == 0, capsys.readouterr().out
 

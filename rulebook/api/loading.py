@@ -6,9 +6,12 @@ from typing import cast
 
 from msgspec import Struct
 
-from rulebook.errors import UsageError
+from rulebook.api.task_files import TaskRules
+from rulebook.diagnostic import has_errors
+from rulebook.errors import RuleFileError, UsageError
 from rulebook.evidence.bundle import Evidence
-from rulebook.expression.program import Program
+from rulebook.expression.program import Program, load_rules
+from rulebook.expression.task_program import TaskProgram
 from rulebook.ports import Ports
 from rulebook.report.eval_report import eval_report
 from rulebook.report.findings import Finding
@@ -16,7 +19,7 @@ from rulebook.report.judged import Audit, Judged
 from rulebook.report.rewards import totals
 from rulebook.report.text import render_report
 from rulebook.services.ports import machine_ports
-from rulebook.session.checking import check_of, judge, load_program
+from rulebook.session.checking import check_of, judge
 from rulebook.spec.params import param_values
 
 
@@ -119,10 +122,19 @@ def _check_given(evidence: object, params: object) -> None:
         raise UsageError("`params` must be a mapping from the names of parameters to their values.")
 
 
-def load(path: str | os.PathLike[str]) -> Rules:
-    """The rule file at `path`, compiled and ready to evaluate.
+def load(path: str | os.PathLike[str]) -> Rules | TaskRules:
+    """The rule file at `path`, compiled and ready to use: an eval as `Rules`, a task as `TaskRules`.
 
-    Raises RuleFileError with every diagnostic when it is not valid, and UsageError when it is not a `chock.eval` file.
+    Raises RuleFileError with every diagnostic when it is not valid, and UsageError when it is another kind of file.
     """
-    ports = machine_ports()
-    return Rules(os.fspath(path), load_program(os.fspath(path), ports), ports)
+    ports, name = machine_ports(), os.fspath(path)
+    loaded = load_rules(name, ports.files)
+    if has_errors(loaded.diagnostics):
+        raise RuleFileError(loaded.diagnostics)
+    match loaded.content:
+        case Program():
+            return Rules(name, loaded.content, ports)
+        case TaskProgram():
+            return TaskRules(name, loaded.content, ports)
+        case _:
+            raise UsageError(f"`{name}` is a `{loaded.schema}` file; `load` takes a `chock.eval` or a `rulebook.task`.")

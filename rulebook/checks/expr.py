@@ -39,7 +39,7 @@ class Expr(Check, kind="expr"):
         lookup = evidence.document.lookup
         value = self.formula.value(lookup, search_with(ports))
         if isinstance(value, MissingValue):
-            raise evidence.document.absent(value.what)
+            raise evidence.document.absent(value.what, self.formula.names())
         sides = self.formula.sides(lookup, search_with(ports))
         actual = ", ".join(f"{text} is {_shown(value)}" for text, value in sides.items())
         return binary(value is True, expected=self.formula.text, actual=actual or "no")

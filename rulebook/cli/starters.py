@@ -61,3 +61,85 @@ EVAL_ZON = """\
     .reward_weights = .{{ .harness = 0, .model = 2 }},
 }}
 """
+
+TASK_YAML = """\
+# yaml-language-server: $schema=rulebook.task.schema.json
+# Steps that a student works through, each ended by a judge. Write the schema file for your editor with
+#   rulebook schema rulebook.task > rulebook.task.schema.json
+# and score recorded work with
+#   rulebook task score {file} --transcript SESSION --submissions FOLDER
+schema: rulebook.task
+version: 1
+name: {name}
+
+# What instructions and rules can read; a caller sets one with --param, a row of `cases:` sets several.
+params:
+  use_hints: {{type: boolean, default: false}}
+  answer: {{type: string, default: '42'}}
+
+limits: {{turns: 40, step_time: 15m}}
+
+steps:
+  - name: answer
+    instructions: |
+      Work out six times seven and write the number to {{{{ submissions.answer.write_to }}}}.
+    hints: [It is less than fifty.]
+    # What is handed in is copied before it is judged; what breaks a limit is misbehaviour.
+    submissions:
+      answer: {{path: answer.txt, max_bytes: 1 KiB}}
+    # A rule, or a condition over named rules. `rulebook explain` lists what else can stand here.
+    judge:
+      exact_match: {{from: {{submission: answer}}, expected: '{{{{ params.answer }}}}'}}
+      why: The file must hold the number and nothing else.
+
+  - name: explain
+    instructions: Say in one sentence how you worked it out.
+    judge:
+      regex: {{patterns: ['(?i)\\b(times|multipl|product)'], from: final_message}}
+
+# How the steps' scores make one: last, sum, mean, min, max, weighted, or an expression over `steps`.
+score: mean
+"""
+
+TASK_ZON = """\
+// Steps that a student works through, each ended by a judge. Score recorded work with
+//   rulebook task score {file} --transcript SESSION --submissions FOLDER
+.{{
+    .schema = "rulebook.task",
+    .version = 1,
+    .name = "{name}",
+
+    // What instructions and rules can read; a caller sets one with --param, a row of `cases` sets several.
+    .params = .{{
+        .use_hints = .{{ .type = "boolean", .default = false }},
+        .answer = .{{ .type = "string", .default = "42" }},
+    }},
+
+    .limits = .{{ .turns = 40, .step_time = "15m" }},
+
+    .steps = .{{
+        .{{
+            .name = "answer",
+            .instructions = "Work out six times seven and write the number to {{{{ submissions.answer.write_to }}}}.",
+            .hints = .{{"It is less than fifty."}},
+            // What is handed in is copied before it is judged; what breaks a limit is misbehaviour.
+            .submissions = .{{ .answer = .{{ .path = "answer.txt", .max_bytes = "1 KiB" }} }},
+            // A rule, or a condition over named rules. `rulebook explain` lists what else can stand here.
+            .judge = .{{
+                .exact_match = .{{ .from = .{{ .submission = "answer" }}, .expected = "{{{{ params.answer }}}}" }},
+                .why = "The file must hold the number and nothing else.",
+            }},
+        }},
+        .{{
+            .name = "explain",
+            .instructions = "Say in one sentence how you worked it out.",
+            .judge = .{{
+                .regex = .{{ .patterns = .{{"(?i)\\\\b(times|multipl|product)"}}, .from = "final_message" }},
+            }},
+        }},
+    }},
+
+    // How the steps' scores make one: last, sum, mean, min, max, weighted, or an expression over `steps`.
+    .score = "mean",
+}}
+"""

@@ -3,14 +3,14 @@
 Its types stand in `scope`; here are its values, as plain data. A field that nothing supplied is left out.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Literal
 
 from rulebook.errors import EvidenceError, Missing, NotHandedIn
 from rulebook.evidence.escapes import unescaped
 from rulebook.evidence.record import Call, EventRecord, Record, Wants
 from rulebook.evidence.repository import Repository
-from rulebook.evidence.scope import RUN, USAGE
+from rulebook.evidence.scope import ROOTS, RUN, USAGE
 from rulebook.evidence.submission import Submission, SubmissionFields, not_there
 from rulebook.evidence.transcript import Message
 from rulebook.languages.types import MissingValue
@@ -61,11 +61,16 @@ class Document:
                 self._roots[name] = MissingValue(name)
         return self._roots[name]
 
-    def absent(self, what: str) -> EvidenceError:
-        """Why the path `what` has no value, and whose failure that is: Missing, or NotHandedIn for a submission's."""
+    def absent(self, what: str, beside: Container[str] = ()) -> EvidenceError:
+        """Why the path `what` has no value, and whose failure that is: Missing, or NotHandedIn for a submission's.
+
+        `beside` has the names that the expression reads: a division by zero is the student's, where what it handed in
+        was worked with.
+        """
         root = what.split(".", 1)[0].split("[", 1)[0]
         root = "run" if root in RUN else "usage" if root in USAGE else root
-        if root == "submissions":
+        worked_with = root not in _KNOWN_ROOTS and ("submissions." in what or "submissions" in beside)
+        if root == "submissions" or worked_with:
             return not_there(what)
         if root in self._reasons:
             return self._reasons[root]
@@ -118,6 +123,8 @@ class LazyRuns(Mapping[str, object]):
     def __len__(self) -> int:
         return len(self._runs)
 
+
+_KNOWN_ROOTS = frozenset((*ROOTS, "tests", "steps", "params"))
 
 _OWNERS: dict[str, Category] = {"repository": "fixture", "tests": "test", "network": "network"}
 

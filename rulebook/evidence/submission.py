@@ -117,7 +117,9 @@ class SubmissionFields(Mapping[str, object]):
 
 
 def not_there(path: str) -> EvidenceError:
-    """Why a `path` such as `submissions.answer.text` has no value: the student did not hand it in."""
-    name = path.split(".")[1] if "." in path else ""
-    what = f"the submission `{name}`" if name else "what was handed in"
-    return NotHandedIn(f"`{path}` has no value: {what} is not there, or is no file", cause="absent")
+    """Why a `path` such as `submissions.answer.text` has no value: the student did not hand in what it takes."""
+    keys = path.split(".")
+    if keys[0] != "submissions" or len(keys) < 2:
+        return NotHandedIn(f"`{path}` has no value over what was handed in")
+    reason = f"`{path}` has no value: the submission `{keys[1]}` is not there, or is no file"
+    return NotHandedIn(reason, cause="absent")

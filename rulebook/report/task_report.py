@@ -115,8 +115,10 @@ def _step_lines(step: StepJudged, width: int, colour: bool) -> Iterator[str]:
     label, shade = _LABELS[step.status]
     score = f"score {step.score:g}" if step.score is not None else step.status
     yield f"  {painted(label, shade, colour)}  {padded(cut(harmless(step.name), width - 3), width)}{score}"
-    reason = getattr(step.outcome, "reason", "")
-    yield from _indented(reason, 8)
+    if step.trace is not None and not step.trace.parts and _is_trouble(step.trace):
+        yield from _indented(_in_a_line(step.trace), 8)
+        return
+    yield from _indented(getattr(step.outcome, "reason", ""), 8)
     if step.trace is None or step.status == "passed":
         return
     parts = [part for part in step.trace.walk() if part is not step.trace and not part.parts and _is_trouble(part)]

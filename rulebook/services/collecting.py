@@ -1,11 +1,12 @@
 """Taking what a step's student handed in into custody."""
 
 import os
+import tempfile
 from collections.abc import Mapping
 
 from rulebook.evidence.submission import Submission, SubmissionKind
 from rulebook.ports import Files
-from rulebook.services.custody import save_submission
+from rulebook.services.custody import save_submission, submissions_folder
 from rulebook.services.custody_terms import MAX_DEPTH, MAX_ENTRIES, MAX_FILE_BYTES, MAX_TOTAL_BYTES, Budget
 from rulebook.spec.steps import StepSpec, SubmissionSpec
 
@@ -23,6 +24,11 @@ def collected(
     most_entries = sum(each.max_entries or 0 for each in step.submissions)
     budget = Budget(max(MAX_TOTAL_BYTES, most_bytes), max(MAX_ENTRIES, most_entries))
     return {each.name: _saved(each, source, keep, budget, files, owner) for each in step.submissions}
+
+
+def fresh_copies() -> str:
+    """A new folder for saved copies, below `$RULEBOOK_HOME/submissions`. Raises UsageError."""
+    return tempfile.mkdtemp(prefix="step-", dir=submissions_folder())
 
 
 def _saved(each: SubmissionSpec, source: str, keep: str, budget: Budget, files: Files, owner: int | None) -> Submission:

@@ -16,7 +16,7 @@ from rulebook.evidence.submission import Submission, SubmissionFields
 from rulebook.interpreter.evaluate import measured
 from rulebook.languages.template import read_template
 from rulebook.languages.types import Scope
-from rulebook.outcome import Measurement, Outcome
+from rulebook.outcome import Measurement, Outcome, Unmeasured
 from rulebook.ports import FileFacts
 from rulebook.services.files import MachineFiles
 from rulebook.services.ports import machine_ports
@@ -51,6 +51,22 @@ def test_content_that_was_not_handed_in_is_the_students_fault(formula: str, tmp_
     assert isinstance(result, Measurement)
     assert result.student_fault
     assert not result.passed
+
+
+@pytest.mark.parametrize(
+    "formula", ["json(submissions.a.text).x == 1", "1 / json(submissions.b.text).x > 0", "submissions.a.text < json(submissions.b.text).x"]
+)
+def test_content_that_cannot_be_worked_with_is_the_students_fault(formula: str, tmp_path: Path) -> None:
+    result = outcome(formula, evidence(tmp_path, a="junk", b='{"x": 0}'))
+    assert isinstance(result, Measurement)
+    assert result.student_fault
+
+
+def test_what_the_author_gets_wrong_is_not_the_students_fault(tmp_path: Path) -> None:
+    found = evidence(tmp_path, a="junk")
+    found.params = {"n": 0}
+    assert isinstance(outcome("1 / params.n > 0", found), Unmeasured)
+    assert isinstance(outcome("params.m > 0 and submissions.a.exists", found), Unmeasured)
 
 
 def test_a_template_reads_no_more_than_it_names(tmp_path: Path) -> None:
