@@ -35,6 +35,7 @@ schemas: $(VENV)/.ready
 
 fuzz: $(VENV)/.ready
 	$(BIN)/python -m pytest -q tests/evidence/test_formats_fuzz.py --mutations 10000
+	$(BIN)/python -m pytest -q tests/evidence/test_scoring_script.py --judges 200
 	$(BIN)/python -m pytest -q tests/test_laws.py --hypothesis-profile=long
 
 clean:

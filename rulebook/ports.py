@@ -99,7 +99,8 @@ class Completed(Struct, frozen=True):
     """How a program ended.
 
     `exit` is the exit status, negative for a signal, and None when it never ran or was stopped by its
-    time limit. `failure` says why it could not be started. Output is decoded with replacement.
+    time limit. `failure` says why it could not be started, `failure_name` which error of the operating system it was.
+    Output is decoded with replacement.
     """
 
     exit: int | None
@@ -108,6 +109,7 @@ class Completed(Struct, frozen=True):
     duration_s: float
     timed_out: bool = False
     failure: str | None = None
+    failure_name: str = ""
     stdout_cut: bool = False
     stderr_cut: bool = False
 

@@ -18,6 +18,7 @@ settings.load_profile("default")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-golden", action="store_true", help="write the golden reports anew")
+    parser.addoption("--judges", type=int, default=24, help="how many scoring scripts run at once")
     parser.addoption("--mutations", type=int, default=1000, help="how many damaged session files are read")
 
 

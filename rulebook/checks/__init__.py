@@ -38,6 +38,7 @@ class Check(BaseModel):
     Class facts that other passes ask for: `kind` the key in a rule file; `short` the field that the short form fills
     (None: there is no short form); `category` whose a failure is; `score_range` the least and greatest score;
     `negative` whether a session that does nothing passes it; `needs_threshold` whether it has no pass mark of its own;
+    `passes_unless_told` whether every score passes until a pass mark is written;
     `in_expect` whether `expect:` knows it; `each` the field whose items become findings of their own there.
     """
 
@@ -56,6 +57,7 @@ class Check(BaseModel):
     score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     negative: ClassVar[bool] = False
     needs_threshold: ClassVar[bool] = False
+    passes_unless_told: ClassVar[bool] = False
     in_expect: ClassVar[bool] = False
     each: ClassVar[str | None] = None
 

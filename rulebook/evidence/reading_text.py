@@ -1,6 +1,7 @@
 """The text of a source, read out of the evidence."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import assert_never
 
 from rulebook.errors import Missing, NotHandedIn
@@ -60,14 +61,14 @@ def text_of(source: Source, evidence: Evidence) -> str:
             assert_never(source)
 
 
-def filled(template: Template, evidence: Evidence) -> str:
-    """The text that `template` becomes over this evidence.
+def filled(template: Template, evidence: Evidence, own: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The text that `template` becomes over this evidence, and over the names of a check's `own`.
 
     Raises Missing when a value is not there, or when the author's parameters do not fit; NotHandedIn when
     what the session left behind grew too large for it, or is of a kind that cannot be used there.
     """
     try:
-        return template.render(evidence.document.lookup)
+        return template.render(lambda name: own[name] if name in own else evidence.document.lookup(name))
     except MissingInTemplate as missing:
         raise evidence.document.absent(missing.what) from missing
     except TemplateError as error:

@@ -38,8 +38,18 @@ def ended(done: Completed, wanted: int, timeout_s: float) -> Measurement:
         return Measurement(0.0, False, reason, f"exit {wanted}", "out of time", metadata, student_fault=True)
     passed = done.exit == wanted
     reason = "" if passed else _last_line(done)
-    actual = f"exit {done.exit}" if done.exit is None or done.exit >= 0 else _killed(-done.exit)
+    actual = f"exit {done.exit}" if done.exit is None or done.exit >= 0 else killed_by(-done.exit)
     return Measurement(float(passed), passed, reason, f"exit {wanted}", actual, metadata)
+
+
+def killed_by(number: int) -> str:
+    """The signal that ended a program, by its name where it has one."""
+    import signal  # only a command that was killed pays for its names
+
+    try:
+        return f"killed by {signal.Signals(number).name}"
+    except ValueError:
+        return f"killed by signal {number}"
 
 
 @contextmanager
@@ -92,12 +102,3 @@ def _last_line(done: Completed) -> str:
         if text.strip():
             return text.strip().splitlines()[-1].strip()[:500]
     return "it printed nothing"
-
-
-def _killed(number: int) -> str:
-    import signal  # only a command that was killed pays for its names
-
-    try:
-        return f"killed by {signal.Signals(number).name}"
-    except ValueError:
-        return f"killed by signal {number}"

@@ -6,6 +6,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from rulebook.diagnostic import Diagnostic
+from rulebook.expression.marks import lacks_mark
 from rulebook.expression.nodes import (
     AllOf,
     AnyOf,
@@ -56,13 +57,15 @@ class Stands(Struct, frozen=True):
     """Where a rule stands, which decides which common keys have an effect on it.
 
     `decides`: something depends on whether it passes. `weighs`: its parent, or its finding, has a use for `weight`.
-    `requires`: its parent has a use for `required`. `negative_weights`: its parent takes weights below 0.
+    `requires`: its parent has a use for `required`. `negative_weights`: its parent takes weights below 0. `lenient`: a
+    step goes on when it passes, so that a kind which everything passes, as in the scoring reference, may stand there.
     """
 
     decides: bool = True
     weighs: bool = False
     requires: bool = False
     negative_weights: bool = False
+    lenient: bool = False
 
 
 _BY_PARTS = (AllOf, AnyOf, Not, NoneOf, AtLeast, MisbehaviorIf, FirstOf)
@@ -169,7 +172,8 @@ class Compiler(Struct):
             case OfFormula():
                 return self._formula(spec, spec.body, pack)
             case OfBranches(branches):
-                parts = self._parts([rule for _, rule in branches], replace(PART, decides=stands.decides), pack)
+                branch = replace(PART, decides=stands.decides, lenient=stands.lenient)
+                parts = self._parts([rule for _, rule in branches], branch, pack)
                 if parts is None:
                     return None
                 made = tuple(Branch(when, part) for (when, _), part in zip(branches, parts, strict=True))
@@ -177,7 +181,7 @@ class Compiler(Struct):
             case OfOne() | OfMisbehavior():
                 return self._one(spec, spec.body, stands, pack)
             case OfGroup() | OfCount() | OfNumbers():
-                return self._group(spec, spec.body, pack)
+                return self._group(spec, spec.body, stands, pack)
 
     def _named(self, spec: RuleSpec, name: str, stands: Stands, pack: str) -> Node | None:
         reader = self.reader(spec)
@@ -210,9 +214,8 @@ class Compiler(Struct):
             self._needs_threshold(spec)
         return Invert(common, part)
 
-    def _group(self, spec: RuleSpec, body: OfGroup | OfCount | OfNumbers, pack: str) -> Node | None:
-        stands = _standing(body)
-        parts = self._parts(body.parts, stands, pack)
+    def _group(self, spec: RuleSpec, body: OfGroup | OfCount | OfNumbers, stands: Stands, pack: str) -> Node | None:
+        parts = self._parts(body.parts, _standing(body, stands), pack)
         if parts is None:
             return None
         common = _common(spec, shared(parts))
@@ -310,7 +313,7 @@ class Compiler(Struct):
         if beside.timeout_s == 0:
             reader.add("RB205", (*path, "timeout"), key="timeout", wanted="more than 0", value="0")
         decides = stands.decides or bool(beside.required)
-        if decides and beside.threshold is None and needs_threshold(node) and not isinstance(spec.body, OfName):
+        if decides and not isinstance(spec.body, OfName) and lacks_mark(node, lenient=stands.lenient):
             self._needs_threshold(spec)
 
     def _needs_threshold(self, spec: RuleSpec) -> None:
@@ -328,17 +331,6 @@ class Compiler(Struct):
             self.reader(spec).add("RB606", place, least=f"{least:g}", threshold=f"{threshold:g}")
 
 
-def needs_threshold(node: Node) -> bool:
-    """Whether a rule has no pass mark of its own."""
-    match node:
-        case Numeric() | FormulaOf():
-            return node.common.threshold is None
-        case Leaf(common, check):
-            return common.threshold is None and check.needs_threshold
-        case _:
-            return False
-
-
 def shared(parts: Iterable[Node]) -> Category:
     """The category that all parts share, else `model`."""
     found = {part.common.category for part in parts}
@@ -350,9 +342,9 @@ def part_type(name: str) -> Type:
     return RecordOf(f"`{name}`", {"score": NUMBER, "passed": YES_NO}, value=NUMBER)
 
 
-def _standing(body: OfGroup | OfCount | OfNumbers) -> Stands:
+def _standing(body: OfGroup | OfCount | OfNumbers, above: Stands) -> Stands:
     if not isinstance(body, OfNumbers):
-        return PART
+        return replace(PART, lenient=above.lenient and isinstance(body, OfGroup) and body.how == "all")
     return Stands(
         decides=False,
         weighs=body.how in ("weighted", "sum", "mean"),

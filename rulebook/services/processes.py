@@ -26,7 +26,8 @@ class MachineProcesses:
             try:
                 brood = until_the_end.enter_context(brood_of(partial(_started, command, stdin)))
             except (OSError, ValueError) as error:
-                return Completed(None, "", "", time.monotonic() - began, failure=_why(error, command))
+                why, name = _why(error, command), type(error).__name__
+                return Completed(None, "", "", time.monotonic() - began, failure=why, failure_name=name)
             return _followed(brood, command, began)
 
 
@@ -120,6 +121,7 @@ def _followed(brood: Brood[subprocess.Popen[bytes]], command: Command, began: fl
         duration_s=time.monotonic() - began,
         timed_out=not in_time,
         failure="it ended, and nobody can say how" if in_time and status is None else None,
+        failure_name="ChildProcessError" if in_time and status is None else "",
         stdout_cut=out_cut,
         stderr_cut=err_cut,
     )

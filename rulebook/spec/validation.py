@@ -30,7 +30,7 @@ def validate_options(
 ) -> Model | None:
     """`options` as a `model`; None, with every problem noted, when they are not valid. `thing` names it in messages."""
     try:
-        return model.model_validate(_lists_of_zon(model, options))
+        return model.model_validate(_lists_of_zon(model, options), context={"file": reader.document.file})
     except ValidationError as error:
         errors = [cast("dict[str, Any]", dict(e)) for e in error.errors(include_url=False)]
         for entry in _typos_merged(errors, reader, thing, place):
