@@ -6,6 +6,7 @@
     │   │   └── SeveralSessions   a file of several sessions, and nothing says which of them is meant
     │   ├── UnfitPath         no submission can lie at that path
     │   ├── DestinationTaken  something stands already where a copy should go
+    │   ├── UnfitScoring      a score that is no number, or metadata that is no data
     │   └── NotAllowedHere    killing or deleting for a user whom, or a place where, we must not
     ├── RuleFileError         a rule file is not valid; carries every diagnostic
     ├── AuditGapError         a log or a capture cannot be verified
@@ -21,8 +22,10 @@
 Any other exception that leaves a public function is a fault of ours.
 """
 
+from collections.abc import Mapping
+
 from rulebook.diagnostic import Diagnostic
-from rulebook.outcome import Category, FaultCause
+from rulebook.outcome import CATEGORIES, Category, FaultCause
 
 
 class RulebookError(Exception):
@@ -47,6 +50,10 @@ class UnfitPath(UsageError, ValueError):
 
 class DestinationTaken(UsageError, FileExistsError):
     """Something stands already where a copy should go; it was not touched."""
+
+
+class UnfitScoring(UsageError, ValueError):
+    """A `Scoring` whose score, metadata or `continue_task` nobody could write down and read again."""
 
 
 class NotAllowedHere(UsageError, RuntimeError):
@@ -77,11 +84,17 @@ class EvidenceError(RulebookError):
 
 
 class Missing(EvidenceError):
-    """Our side could not tell; `category` is whose failure that is."""
+    """Our side could not tell; `category` is whose failure that is, `metadata` what had been found before.
 
-    def __init__(self, category: Category, reason: str) -> None:
+    Raises UsageError for a category that there is not.
+    """
+
+    def __init__(self, category: Category, reason: str, *, metadata: Mapping[str, object] | None = None) -> None:
+        if category not in CATEGORIES:
+            raise UsageError(f"`{category}` isn't a category. Write one of {', '.join(CATEGORIES)}.")
         self.category: Category = category
         self.reason = reason
+        self.metadata = metadata or {}
         super().__init__(reason)
 
 
@@ -97,12 +110,16 @@ class NotHandedIn(EvidenceError):
 class MisbehaviorError(EvidenceError):
     """The student tried to cheat or to break the judge.
 
-    `listing` is the path of a file that lists what stood there then, None where nothing was listed.
+    `listing` is the path of a file that lists what stood there then, None where nothing was listed; `metadata` is what
+    had been found before.
     """
 
-    def __init__(self, reason: str, *, listing: str | None = None) -> None:
+    def __init__(
+        self, reason: str, *, listing: str | None = None, metadata: Mapping[str, object] | None = None
+    ) -> None:
         self.reason = reason
         self.listing = listing
+        self.metadata = metadata or {}
         super().__init__(reason)
 
 

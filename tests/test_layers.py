@@ -14,7 +14,7 @@ ORDER = (
 )  # fmt: skip
 """Rooms and top-level modules from the first to the last. The package's own face comes before all of them."""
 
-FACES = ("__init__", "__main__")
+FACES = ("__init__", "__main__", "judges", "schemas")
 
 
 def modules() -> list[Path]:

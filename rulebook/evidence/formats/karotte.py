@@ -7,11 +7,12 @@ import msgspec
 from rulebook.errors import UnknownFormat
 from rulebook.evidence.formats.karotte_events import AnyEvent, PreHookCompleted, Run, Scored
 from rulebook.evidence.formats.karotte_run import EVENT_TYPES, Reading
+from rulebook.evidence.record import Wants
 from rulebook.evidence.session_files.pairing import finish
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
 from rulebook.evidence.session_files.values import decoded, mapping, refuse_deep, word
-from rulebook.evidence.transcript import Transcript
+from rulebook.evidence.transcript import Source, Transcript
 
 
 def _fits(sample: Sample) -> Fit:
@@ -21,15 +22,25 @@ def _fits(sample: Sample) -> Fit:
     return 2 if any(kind in EVENT_TYPES for kind in types) else 1 if not events else 0
 
 
+def read_run(run_id: str, events: Sequence[object], wants: Wants) -> Transcript:
+    """The transcript of a run whose events are held in memory, as they would stand in a file."""
+    transcript = Transcript(Source("karotte", "", ""))
+    return _told(Reading(transcript, wants), run_id, [_typed(event) for event in events])
+
+
 def _read(file: SessionFile) -> Transcript:
     run_id, events = _events(file)
-    reading = Reading(file.transcript("karotte"), file.wants)
+    transcript = _told(Reading(file.transcript("karotte"), file.wants), run_id, events)
+    transcript.source.sha256 = file.sha256
+    return transcript
+
+
+def _told(reading: Reading, run_id: str | None, events: Sequence[object]) -> Transcript:
     transcript = reading.transcript
     transcript.session_id = run_id
     transcript.source.producer = "karotte"
     for where, event in enumerate(events):
         reading.take(where, event)
-    transcript.source.sha256 = file.sha256
     finish(transcript)
     reading.close()
     return transcript

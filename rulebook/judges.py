@@ -1,0 +1,8 @@
+"""Judges: what Rulebook ships, and what to subclass for one of your own."""
+
+from rulebook.api.executable_judge import ExecutableJudge
+from rulebook.api.judge_text import judge_text
+from rulebook.api.judges import AlwaysPassJudge, AndJudge, Judge, OrJudge
+from rulebook.api.regex_judge import RegexJudge
+
+__all__ = ["AlwaysPassJudge", "AndJudge", "ExecutableJudge", "Judge", "OrJudge", "RegexJudge", "judge_text"]

@@ -1,0 +1,1 @@
+"""What judges read and give."""

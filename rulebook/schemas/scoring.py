@@ -1,0 +1,5 @@
+"""The result of a judge."""
+
+from rulebook.evidence.scoring import Scoring
+
+__all__ = ["Scoring"]

@@ -1,0 +1,44 @@
+"""The examples of the scoring reference, run as they stand there with only their import lines changed."""
+
+import re
+from pathlib import Path
+
+import pytest
+from conftest import SHARED
+
+FACES = (
+    (r"\bchalk\.judges\b", "rulebook.judges"),
+    (r"\bchalk\.schemas\b", "rulebook.schemas"),
+    (r"\bchalk\b", "rulebook"),
+    (r"from environment\.(paths|submissions) import", "from rulebook import"),
+    (r"from typing import override", "from typing_extensions import override"),
+)
+
+
+def example(first: str, last: str, number: int = 1) -> str:
+    """The reference's code from its line `first` to the next line `last`, its imports changed.
+
+    `number` says which of several that begin alike is meant.
+    """
+    path = SHARED / "reference" / "scoring.txt"
+    if not path.is_file():
+        pytest.skip(f"the reference is not here: looked for {path} (set RULEBOOK_SHARED)")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    begin = [place for place, line in enumerate(lines) if line == first][number - 1]
+    end = next(place for place in range(begin, len(lines)) if lines[place] == last)
+    return "\n".join(_changed(line) if line.startswith(("from ", "import ")) else line for line in lines[begin : end + 1])
+
+
+def write_package(folder: Path, task: str, script: str) -> None:
+    """A package `environment` as a task's author has one, with the scoring script of one task."""
+    place = folder / "environment" / "tasks" / task
+    place.mkdir(parents=True)
+    for package in (folder / "environment", folder / "environment" / "tasks", place):
+        (package / "__init__.py").write_text("")
+    (place / "scoring_script.py").write_text(script)
+
+
+def _changed(line: str) -> str:
+    for theirs, ours in FACES:
+        line = re.sub(theirs, ours, line)
+    return line
