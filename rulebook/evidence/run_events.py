@@ -19,11 +19,12 @@ class Event(Told):
     type: str
     timestamp: datetime | None = Field(default_factory=lambda: datetime.now(UTC))
 
+    _read: bool = PrivateAttr(False)
     _written: object = PrivateAttr(None)
 
     def as_data(self) -> object:
         """The event as plain data: exactly what was read, or, of one made here, every field."""
-        return self.model_dump(mode="json") if self._written is None else self._written
+        return self._written if self._read else self.model_dump(mode="json")
 
 
 class UnknownEvent(Event):
@@ -178,7 +179,7 @@ EVENTS: Mapping[str, type[Event]] = {
 def event_from(data: object) -> Event:
     """The event that stands in a transcript; nothing is refused, and nothing of it is lost."""
     event = _known(data) if isinstance(data, Mapping) else _unknown({}, "it is no mapping")
-    event._written = data
+    event._read, event._written = True, data
     return event
 
 
