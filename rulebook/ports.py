@@ -256,8 +256,11 @@ class Workspaces(Protocol):
         """A private copy of `folder` (links copied as links, no special files), removed at the end. Raises OSError."""
         ...
 
-    def fresh(self) -> AbstractContextManager[str]:
-        """A private empty folder, removed at the end. Raises OSError."""
+    def fresh(self, *, small: bool = False) -> AbstractContextManager[str]:
+        """A private empty folder, removed at the end. Raises OSError.
+
+        `small`: what will stand in it is small, and it may lie in memory.
+        """
         ...
 
     def take_over(self, source: str, folder: str, wanted: Callable[[str], bool]) -> None:

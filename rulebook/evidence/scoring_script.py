@@ -45,7 +45,7 @@ def scored_by(script: Script, threshold: float, ports: Ports) -> Outcome:
     """
     with ExitStack() as until_read:
         try:
-            folder = until_read.enter_context(ports.workspaces.fresh())
+            folder = until_read.enter_context(ports.workspaces.fresh(small=True))
             cwd = script.cwd or until_read.enter_context(ports.workspaces.fresh())
         except OSError as error:
             reason = f"no folder for the score file can be made: {error.strerror or error}"
