@@ -6,10 +6,13 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from rulebook.api.step_judge import StepJudge
 from rulebook.errors import UsageError
 from rulebook.evidence.bundle import Evidence
+from rulebook.evidence.run_transcript import Transcript, record_of_run
 from rulebook.evidence.submission import Submission
 from rulebook.expression.task_program import StepProgram, TaskProgram
+from rulebook.outcome import Outcome, Skipped
 from rulebook.ports import Ports
 from rulebook.report.task_report import render_task, task_report
 from rulebook.report.task_scores import StepJudged, TaskJudged, TaskScore, known_steps
@@ -95,6 +98,11 @@ class StepRules:
         """
         self._handed_in = collected(self._program.spec, self.folder, fresh_copies(), self._ports.files)
 
+    @property
+    def judge(self) -> StepJudge:
+        """The step's rules as a judge of a transcript in memory; submissions that were not taken yet are taken then."""
+        return StepJudge(self.name, self._outcome)
+
     def judged(self, transcript: Evidence | AnyPath) -> StepJudged:
         """What the step comes to over a session, named by its id or its path, or over evidence held in memory.
 
@@ -104,6 +112,10 @@ class StepRules:
         evidence = transcript if isinstance(transcript, Evidence) else self._evidence(os.fspath(transcript))
         evidence = replace(evidence, params=self.params, steps=known_steps(self._before), _document=None)
         return judged_step(self._program, evidence, self._taken, self._ports)
+
+    def _outcome(self, transcript: Transcript) -> Outcome:
+        judged = self.judged(Evidence(record_of_run(transcript, self._program.wants)))
+        return judged.outcome or Skipped(f"the step `{self.name}` was not reached")
 
     def _taken(self) -> Mapping[str, Submission]:
         if self._handed_in is None:

@@ -19,7 +19,7 @@ from rulebook.spec.steps import StepSpec, TaskSpec
 
 Readers = Mapping[str, Reader]
 
-STEP_JUDGE = Stands()
+STEP_JUDGE = Stands(lenient=True)
 
 
 def task_program(spec: TaskSpec, readers: Readers, packed: tuple[str, ...]) -> TaskProgram:

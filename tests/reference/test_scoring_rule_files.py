@@ -1,0 +1,69 @@
+"""A rule file gives the same objects: its steps' judges judge a transcript, and compose with judges of Python."""
+
+from pathlib import Path
+
+import pytest
+
+import rulebook
+from rulebook import StudentMisbehaviorError, UnmeasuredError
+from rulebook.judges import AlwaysPassJudge, RegexJudge
+from rulebook.schemas.transcript import Message, MessageAddedEvent, Transcript
+
+TASK = """\
+schema: rulebook.task
+version: 1
+name: t
+steps:
+  - name: answer
+    instructions: Write to {{ submissions.answer.write_to }}.
+    submissions: {answer: {path: answer.txt}}
+    judge:
+      all:
+        - regex: {patterns: ['done'], from: assistant}
+        - executable: [sh, grade.sh, '{{ submissions.answer.path }}', '{{ score_file }}']
+"""
+GRADE = """\
+test -e "$1" || exit 78
+test "$(cat "$1")" != cheat || exit 77
+printf '{"score": 0.25, "metadata": {"answer": "%s"}}' "$(cat "$1")" > "$2"
+"""
+
+
+@pytest.fixture
+def step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
+    monkeypatch.setenv("RULEBOOK_HOME", str(tmp_path / "home"))
+    (tmp_path / "desk").mkdir()
+    (tmp_path / "task.yaml").write_text(TASK)
+    (tmp_path / "grade.sh").write_text(GRADE)
+    return rulebook.load(tmp_path / "task.yaml").step("answer", folder=tmp_path / "desk")
+
+
+def run(text: str) -> Transcript:
+    return Transcript(run_id="r", events=[MessageAddedEvent(message=Message(content=text))])
+
+
+def test_a_steps_judge_scores_a_transcript_in_memory(step: rulebook.Step, tmp_path: Path) -> None:
+    (tmp_path / "desk" / "answer.txt").write_text("42")
+    step.pre_scoring_hook()
+    scoring = step.judge.evaluate(run("done"))
+    assert (scoring.score, scoring.continue_task, scoring.metadata["answer"]) == (0.25, True, "42")
+    assert step.judge.evaluate(run("not yet")).continue_task is False
+
+
+def test_a_steps_judge_composes_with_judges_of_python(step: rulebook.Step, tmp_path: Path) -> None:
+    import re
+
+    (tmp_path / "desk" / "answer.txt").write_text("42")
+    assert (AlwaysPassJudge() & step.judge).evaluate(run("done")).score == 0.25
+    assert (step.judge | AlwaysPassJudge()).evaluate(run("hm")).score == 1.0
+    assert (step.judge & RegexJudge([re.compile("really")])).evaluate(run("done")).score == 0.0
+
+
+def test_a_steps_judge_tells_misbehaviour_and_what_could_not_be_judged(step: rulebook.Step, tmp_path: Path) -> None:
+    with pytest.raises(UnmeasuredError):
+        step.judge.evaluate(run("done"))
+    (tmp_path / "desk" / "answer.txt").write_text("cheat")
+    step.pre_scoring_hook()
+    with pytest.raises(StudentMisbehaviorError):
+        step.judge.evaluate(run("done"))
+    assert step.judge.evaluate(run("hm")).score == 0.0
