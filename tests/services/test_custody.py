@@ -21,7 +21,8 @@ from rulebook.errors import (
     UsageError,
 )
 from rulebook.services.custody import save_submission
-from rulebook.services.custody_terms import Budget
+from rulebook.services.custody_copy import Copying
+from rulebook.services.custody_terms import Budget, Terms
 
 STUDENT = 700_000 + os.getpid()
 """A user that no machine has, nor a test run beside this one."""
@@ -106,12 +107,14 @@ def test_a_tree_is_copied_with_odd_names(work: Path) -> None:
 
 
 def test_the_record_beside_a_copy_has_its_sums(work: Path) -> None:
+    for name in ("b", "a"):
+        (work / name).mkdir()
     (work / os.fsdecode(b"\xff.txt")).write_text("abc")
     folder = save_submission(work)
     record = json.loads(folder.with_suffix(".json").read_bytes())
     assert record["outcome"] == "saved"
-    assert [(e["path"], e["size_bytes"]) for e in record["copied"]] == [("", 0), ("\\xff.txt", 3)]
-    assert record["copied"][1]["sha256"].startswith("ba7816bf8f01cfea")
+    assert [(e["path"], e["size_bytes"]) for e in record["copied"]] == [("", 0), ("a", 0), ("b", 0), ("\\xff.txt", 3)]
+    assert record["copied"][3]["sha256"].startswith("ba7816bf8f01cfea")
     assert mode(folder.with_suffix(".json")) == 0o600
 
 
@@ -374,6 +377,18 @@ def test_a_copy_whose_path_would_be_too_long_is_misbehaviour(work: Path) -> None
     dest.mkdir(parents=True)
     with pytest.raises(MisbehaviorError, match="cannot save .* File name too long"):
         save_submission(work / ("n" * 200), dest / "copy")
+    lone = work / "lone"
+    lone.mkdir()
+    (lone / ("f" * 255)).write_text("")
+    short = work
+    while len(str(short)) < 3700:
+        short = short / ("m" * 100)
+    short.mkdir(parents=True)
+    room = 4095 - len(str(short)) - 1
+    assert save_submission(lone / ("f" * 255), short / "c").is_file()
+    with pytest.raises(MisbehaviorError, match="cannot save f+: File name too long"):
+        save_submission(lone, short / ("c" * (room - 255)))
+    assert save_submission(lone, short / ("c" * (room - 256)))
 
 
 @needs_root
@@ -420,6 +435,14 @@ def test_the_listing_has_facts_and_no_content(work: Path) -> None:
     assert found["/pipe"]["kind"] == "fifo"
     assert (found["/secret.txt"]["size_bytes"], found["/secret.txt"]["names"]) == (6, 1)
     assert found[""]["kind"] == "folder"
+
+
+def test_the_listing_goes_down_so_far_and_no_further(work: Path) -> None:
+    (work.joinpath(*["d"] * 100)).mkdir(parents=True)
+    with pytest.raises(MisbehaviorError) as caught:
+        save_submission(work)
+    listed = json.loads(Path(str(caught.value.listing)).read_bytes())["listed"]
+    assert listed[-1]["path"] == str(work) + "/d" * 64
 
 
 def test_the_listing_is_bounded_and_follows_no_link(work: Path) -> None:
@@ -498,3 +521,77 @@ def test_nothing_leaks_while_names_are_swapped(work: Path, what: str) -> None:
     swapped(out, EXCHANGE, attempt)
     assert verdicts <= {"fine", "misbehaviour"}
     assert "misbehaviour" in verdicts
+
+
+# what changes under our hands
+
+
+class Meddling(Budget):
+    """A budget that is asked between a file's opening and its reading, and lets somebody else act then."""
+
+    def __init__(self, act: Callable[[], object]) -> None:
+        super().__init__()
+        self._act = act
+
+    def take(self, *, size_bytes: int = 0, entries: int = 0) -> None:
+        if not entries:
+            self._act()
+
+
+@pytest.mark.parametrize("text", ["longer than it was", "", "as long"])
+def test_a_file_that_changes_while_it_is_copied_is_misbehaviour(work: Path, text: str) -> None:
+    (work / "answer").write_text("Exactly"[: len("as long")])
+    os.utime(work / "answer", ns=(1, 1))
+    meddling = Meddling(lambda: (work / "answer").write_text(text))
+    assert misbehaviour(work / "answer", budget=meddling) == f"{work}/answer changed while it was saved"
+
+
+def test_a_file_that_never_ends_is_read_no_further_than_it_was_long(work: Path) -> None:
+    """Each read finds more; only the size that was looked at bounds them."""
+    (work / "answer").write_bytes(b"x" * 10)
+    meddling = Meddling(lambda: os.truncate(work / "answer", 1024**4))
+    assert misbehaviour(work / "answer", budget=meddling).endswith("changed while it was saved")
+
+
+def swapped_after_the_look(work: Path, copy: Callable[[Copying, int, int], object]) -> str:
+    """What is said of a name that held a file, or a folder, when it was looked at and holds something else now."""
+    (work.parent / "copies").mkdir()
+    source, target = os.open(work, os.O_RDONLY), os.open(work.parent / "copies", os.O_RDONLY)
+    try:
+        with pytest.raises(MisbehaviorError) as caught:
+            copy(Copying(Terms(), str(work), str(work.parent / "copies"), None), source, target)
+        assert os.listdir(target) == []
+        return str(caught.value)
+    finally:
+        os.close(source)
+        os.close(target)
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [("fifo", "is not a regular file"), ("link", "is a symlink"), ("folder", "is not a regular file"),
+     ("socket", "is not a regular file"), ("gone", "changed while it was saved")],
+)  # fmt: skip
+def test_a_file_swapped_between_look_and_opening(
+    work: Path, now: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(work)
+    if now == "fifo":
+        os.mkfifo("it")
+    elif now == "link":
+        os.symlink("/etc/passwd", "it")
+    elif now == "folder":
+        os.mkdir("it")
+    elif now == "socket":
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind("it")
+    assert swapped_after_the_look(work, lambda c, s, t: c._file(s, "it", t, "it", "it")) == f"it {said}"  # noqa: SLF001
+
+
+@pytest.mark.parametrize(("now", "said"), [("link", "changed while it was saved"), ("file", "changed while it was saved")])
+def test_a_folder_swapped_between_look_and_opening(work: Path, now: str, said: str) -> None:
+    if now == "link":
+        (work / "it").symlink_to("/etc")
+    else:
+        (work / "it").write_text("")
+    assert swapped_after_the_look(work, lambda c, s, t: c._tree(s, "it", t, "it")) == f"{work} {said}"  # noqa: SLF001
