@@ -16,6 +16,7 @@ from students import OTHER, STUDENT, cleared, give, needs_root
 
 from rulebook.errors import MisbehaviorError, ReclaimError
 from rulebook.services.custody_grounds import Ground, ground
+from rulebook.services.custody_memory import remove_shared_memory
 from rulebook.services.custody_permission import OUTSIDE_CONTAINER
 from rulebook.services.custody_reclaim import ALSO_KEPT, delete_files
 from rulebook.services.custody_sweep import Patience, Sweep
@@ -235,10 +236,28 @@ def test_shared_memory_queues_and_semaphores_go(place: Path) -> None:
 
     assert min(made(STUDENT) + made(OTHER)) >= 0
     assert (there(STUDENT), there(OTHER)) == (3, 3)
+    assert left_by_another() == b"0 3"
     assert sweep(place) == 3
     assert (there(STUDENT), there(OTHER)) == (0, 3)
     delete_files_of_other(place)
     assert there(OTHER) == 0
+
+
+def left_by_another() -> bytes:
+    """What could and could not be removed of the student's by a user who has no right to."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setresuid(OTHER, OTHER, OTHER)
+            removed, left = remove_shared_memory(STUDENT)
+            os.write(writing, f"{removed} {len(left)}".encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    with open(reading, "rb") as stream:
+        return stream.read()
 
 
 def delete_files_of_other(place: Path) -> None:
