@@ -553,6 +553,12 @@ def test_a_file_that_never_ends_is_read_no_further_than_it_was_long(work: Path) 
     assert misbehaviour(work / "answer", budget=meddling).endswith("changed while it was saved")
 
 
+def test_a_file_that_is_longer_than_it_says_is_misbehaviour() -> None:
+    status = Path(f"/proc/{os.getpid()}/status")
+    assert status.stat().st_size == 0
+    assert misbehaviour(status) == f"{status} changed while it was saved"
+
+
 def swapped_after_the_look(work: Path, copy: Callable[[Copying, int, int], object]) -> str:
     """What is said of a name that held a file, or a folder, when it was looked at and holds something else now."""
     (work.parent / "copies").mkdir()
