@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -47,6 +48,14 @@ def cleared(uids: Sequence[int] = (STUDENT, OTHER)) -> Iterator[None]:
                 for process in left:
                     with suppress(OSError):
                         os.kill(process, 9)
+
+
+@contextmanager
+def open_folder() -> Iterator[Path]:
+    """A folder that every user can reach, which those that pytest makes are not."""
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o755)
+        yield Path(place)
 
 
 def give(path: Path, uid: int = STUDENT) -> Path:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from students import STUDENT, give, needs_root, open_folder
 
 from rulebook.errors import (
     DestinationTaken,
@@ -23,11 +24,6 @@ from rulebook.errors import (
 from rulebook.services.custody import save_submission
 from rulebook.services.custody_copy import Copying
 from rulebook.services.custody_terms import Budget, Terms
-
-STUDENT = 700_000 + os.getpid()
-"""A user that no machine has, nor a test run beside this one."""
-
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away and make devices")
 
 
 @pytest.fixture(autouse=True)
@@ -247,21 +243,20 @@ def test_another_users_file_is_misbehaviour_where_an_owner_is_named(work: Path) 
 
 
 @needs_root
-def test_a_folder_that_we_may_not_search_is_misbehaviour(work: Path) -> None:
-    (work / "closed").mkdir()
-    (work / "closed/report.txt").write_text("x")
-    for folder in (work.parent, *list(work.parents)[1:3]):
-        folder.chmod(0o755)
-    (work / "closed").chmod(0o700)
-    os.mkdir(work.parent / "home", 0o777)
-    (work.parent / "home").chmod(0o777)
+def test_a_folder_that_we_may_not_search_is_misbehaviour(monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_folder() as place:
+        (place / "closed").mkdir(mode=0o700)
+        (place / "closed/report.txt").write_text("x")
+        (place / "home").mkdir()
+        give(place / "home")
+        monkeypatch.setenv("RULEBOOK_HOME", str(place / "home"))
 
-    def attempt() -> str:
-        with pytest.raises(MisbehaviorError) as caught:
-            save_submission(work / "closed/report.txt")
-        return str(caught.value)
+        def attempt() -> str:
+            with pytest.raises(MisbehaviorError) as caught:
+                save_submission(place / "closed/report.txt")
+            return str(caught.value)
 
-    assert as_student(attempt) == f"cannot stat {work}/closed/report.txt: Permission denied"
+        assert as_student(attempt) == f"cannot stat {place}/closed/report.txt: Permission denied"
 
 
 # too much

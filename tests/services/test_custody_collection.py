@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from students import OTHER, STUDENT, cleared, give, needs_root, running, started
+from students import OTHER, STUDENT, cleared, give, needs_root, open_folder, running, started
 
 from rulebook.errors import MisbehaviorError, Missing, UsageError
 from rulebook.services.custody_artifacts import ARTIFACT_DIR, save_artifact
@@ -37,12 +37,11 @@ def run(tmp_path: Path) -> Run:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Path:
+def desk() -> Iterator[Path]:
     """The student's folder, which the student can reach."""
-    for folder in (tmp_path, *list(tmp_path.parents)[:2]):
-        folder.chmod(folder.stat().st_mode | 0o055)
-    (tmp_path / "desk").mkdir()
-    return give(tmp_path / "desk")
+    with open_folder() as place:
+        (place / "desk").mkdir()
+        yield give(place / "desk")
 
 
 def collect(run: Run, desk: Path, *names: str, **terms: object) -> tuple[Path, ...]:
