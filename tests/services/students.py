@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-STUDENT = 700_000 + os.getpid()
-OTHER = 800_000 + os.getpid()
+STUDENT = 10_000_000 + os.getpid()
+OTHER = 20_000_000 + os.getpid()
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act for a second user")
 
