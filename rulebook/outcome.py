@@ -48,6 +48,23 @@ class Seen(Struct, frozen=True):
     note: str | None = None
 
 
+class Spent(Struct, frozen=True):
+    """What asking models came to.
+
+    `calls` reached a model, those that failed too; `cached` answers were kept from earlier runs and cost nothing.
+    `uncounted` calls did not say their tokens, `unpriced` ones have no known price: neither is ever taken for 0.
+    `costs` is money by currency, never added across currencies.
+    """
+
+    calls: int = 0
+    cached: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    uncounted: int = 0
+    costs: Mapping[str, float] = field(default_factory=dict)
+    unpriced: int = 0
+
+
 class Measurement(Struct, frozen=True):
     """The rule was measured.
 
@@ -55,7 +72,8 @@ class Measurement(Struct, frozen=True):
     `continue_task`). `student_fault` marks what the student's own doing brought to 0: no negation
     turns it into a pass; `cause` says how that came about, and `tainted`
     marks a group that passes though a part of it is a student's fault. `vacuous` marks a check
-    that is negative by nature and met a session that did nothing.
+    that is negative by nature and met a session that did nothing. `spent` is what a judge model cost, None where
+    none was asked.
     """
 
     score: float
@@ -69,6 +87,7 @@ class Measurement(Struct, frozen=True):
     tainted: bool = False
     vacuous: bool = False
     seen: tuple[Seen, ...] = ()
+    spent: Spent | None = None
 
 
 class Misbehavior(Struct, frozen=True):
@@ -80,12 +99,17 @@ class Misbehavior(Struct, frozen=True):
 
 
 class Unmeasured(Struct, frozen=True):
-    """Our side could not tell. It has no score; `category` says who should have supplied what was missing."""
+    """Our side could not tell. It has no score; `category` says who should have supplied what was missing.
+
+    `metadata` keeps what was found out before, `spent` what that cost.
+    """
 
     category: Category
     reason: str
     expected: object = None
     seen: tuple[Seen, ...] = ()
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    spent: Spent | None = None
 
 
 class Skipped(Struct, frozen=True):
@@ -147,6 +171,21 @@ def total(values: Iterable[float]) -> float:
         return math.fsum(values)
     except OverflowError:
         return math.inf
+
+
+def spent_in_all(several: Iterable[Spent]) -> Spent:
+    """The sum of what was spent."""
+    listed = tuple(several)
+    currencies = sorted({currency for each in listed for currency in each.costs})
+    return Spent(
+        calls=sum(each.calls for each in listed),
+        cached=sum(each.cached for each in listed),
+        input_tokens=sum(each.input_tokens for each in listed),
+        output_tokens=sum(each.output_tokens for each in listed),
+        uncounted=sum(each.uncounted for each in listed),
+        costs={currency: total(each.costs.get(currency, 0.0) for each in listed) for currency in currencies},
+        unpriced=sum(each.unpriced for each in listed),
+    )
 
 
 def reaches(score: float, threshold: float) -> bool:

@@ -68,7 +68,7 @@ def log_of(session: Case) -> list[dict[str, Any]]:
 
 
 def write_tree(folder: Path, files: Case) -> None:
-    """Write files by path: a text, or `{link}`, `{folder: true}`, `{fifo: true}`, `{hex}`, `{text, mode}`."""
+    """Write files by path: a text, or `{link}`, `{folder: true}`, `{fifo: true}`, `{hex}`, `{repeat, times}`, `{repeat, times}`, `{text, mode}`."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -81,6 +81,10 @@ def write_tree(folder: Path, files: Case) -> None:
                 path.mkdir()
             case {"fifo": True}:
                 os.mkfifo(path)
+            case {"repeat": str(text), "times": int(times)}:
+                path.write_text(text * times, encoding="utf-8")
+            case {"repeat": str(text), "times": int(times)}:
+                path.write_text(text * times, encoding="utf-8")
             case {"hex": str(digits)}:
                 path.write_bytes(bytes.fromhex(digits))
             case {"text": str(text), "mode": int(mode)}:

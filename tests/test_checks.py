@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 import yaml
 from given import Case, evidence_of
+from model_fakes import Counting, ScriptedModels
+from msgspec.structs import replace
 
 from rulebook.checks import Check, kind_named
 from rulebook.codes import CODES
@@ -22,7 +24,7 @@ from rulebook.spec.reading import check_of
 FOLDER = Path(__file__).parent / "checks"
 EXPECTATIONS = {
     "outcome", "passed", "score", "reason", "category", "student_fault", "expected", "actual", "vacuous",
-    "metadata", "seen", "refused", "refused_texts",
+    "metadata", "seen", "refused", "refused_texts", "asked", "not_asked", "calls",
 }  # fmt: skip
 WORDS: dict[type, str] = {
     Measurement: "measured", Unmeasured: "unmeasured", Misbehavior: "misbehavior", Skipped: "skipped",
@@ -49,8 +51,10 @@ def test_case(case: Case, tmp_path: Path) -> None:
     if "refused_texts" in expect:
         return
     assert check.sentence().endswith(".")
-    ports = machine_ports()
+    models = ScriptedModels(case.get("answers", {}))
+    ports = replace(machine_ports(), models=models, chance=Counting())
     agree(measured(check, check.owner(), evidence_of(case, check.wants(), tmp_path, ports), ports), expect)
+    models.agree(expect)
 
 
 def read(rule: dict[str, object]) -> tuple[Check | None, list[str]]:

@@ -15,13 +15,14 @@ DOORS: dict[str, tuple[str, ...]] = {
     "re2": ("languages/pattern.py", "services/patterns.py", "languages/pattern_re2.py"),
     "orjson": ("evidence/log_events.py",),
     "zstandard": ("evidence/session_files/archive.py",),
-    "openai": (),
+    "openai": ("services/openai_models.py",),
+    "httpx2": ("services/openai_models.py",),
     "duckdb": (),
     "rich": (),
     "subprocess": ("services/processes.py", "services/pattern_workers.py"),
     "socket": (),
     "random": (),
-    "asyncio": (),
+    "asyncio": ("services/openai_models.py",),
 }
 """A package and the files that may import it. `services/` alone runs programs."""
 

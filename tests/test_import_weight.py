@@ -70,8 +70,8 @@ FOR_A_CLEAN_FILE = (
     "rulebook.picture",
     "rulebook.cli.arguments",
 )
-MOST_OF_OURS = 114
-"""Modules of ours that linting `RULES` may load; it loads 113. Each costs about a quarter of a millisecond."""
+MOST_OF_OURS = 116
+"""Modules of ours that linting `RULES` may load; it loads 115. Each costs about a quarter of a millisecond."""
 
 RULES = """\
 schema: chock.eval

@@ -40,7 +40,7 @@ def slow() -> SlowPatterns:
 @pytest.fixture
 def ports(slow: SlowPatterns) -> Ports:
     machine = machine_ports()
-    return Ports(machine.files, machine.processes, machine.git, slow, StoppedClock(), machine.workspaces)
+    return Ports(machine.files, machine.processes, machine.git, slow, StoppedClock(), machine.workspaces, machine.models, machine.chance)
 
 
 def saying(text: str) -> Evidence:

@@ -127,7 +127,8 @@ def load(path: str | os.PathLike[str]) -> Rules | TaskRules:
 
     Raises RuleFileError with every diagnostic when it is not valid, and UsageError when it is another kind of file.
     """
-    ports, name = machine_ports(), os.fspath(path)
+    name = os.fspath(path)
+    ports = machine_ports(name)
     loaded = load_rules(name, ports.files)
     if has_errors(loaded.diagnostics):
         raise RuleFileError(loaded.diagnostics)

@@ -84,6 +84,10 @@ class Check(BaseModel):
         """Whose a failure of this very check is, where the options decide."""
         return type(self).category
 
+    def scores(self) -> tuple[float, float]:
+        """The least and greatest score of this very check, where the options decide."""
+        return type(self).score_range
+
     def forbids(self) -> bool:
         """Whether these very options only ask that something does not happen."""
         return type(self).negative

@@ -35,7 +35,7 @@ def _check_one(given: Namespace, session: str, params: Mapping[str, str]) -> int
         refuse_over(given.output, (given.spec, session))
     judged = check_of(
         given.spec,
-        machine_ports(),
+        machine_ports(given.spec),
         project=given.project,
         skip_tests=given.skip_tests,
         params=params,
@@ -60,7 +60,7 @@ def _check_many(given: Namespace, named: Sequence[str], params: Mapping[str, str
         raise UsageError(f"`{given.output}` is no folder. Several sessions give a report each: name a folder.")
     check = check_of(
         given.spec,
-        machine_ports(),
+        machine_ports(given.spec),
         skip_tests=given.skip_tests,
         params=params,
         allow_unchained=given.allow_unchained,

@@ -15,7 +15,7 @@ def score(given: Namespace, params: Mapping[str, str]) -> int:
     """Score the work, hand out the report, and give the exit status."""
     if given.output is not None:
         refuse_over(given.output, (given.task, given.transcript))
-    ports = machine_ports()
+    ports = machine_ports(given.task)
     recorded = Recorded(given.transcript, given.submissions, given.session_format, given.allow_unchained)
     program = load_task(given.task, ports)
     judged = score_task(program, recorded, ports, case=given.case, only=given.step, params=params)

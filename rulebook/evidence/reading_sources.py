@@ -18,6 +18,7 @@ from rulebook.evidence.sources import (
     Source,
     SubmissionText,
     TestOutput,
+    ToolPart,
     ToolText,
 )
 from rulebook.languages.faults import Fault, LanguageError, Shown, refused
@@ -88,8 +89,8 @@ def _transcript(raw: _Raw) -> Source:
 
 def _tool(raw: _Raw) -> Source:
     part = raw.get("part", "result")
-    _choice("part", part, ("result", "arguments"), ("part",))
-    return ToolText(_text(raw, "tool"), cast('Literal["result", "arguments"]', part), _count(raw, "last", ("last",)))
+    _choice("part", part, get_args(ToolPart), ("part",))
+    return ToolText(_text(raw, "tool"), cast(ToolPart, part), _count(raw, "last", ("last",)))
 
 
 def _submission(raw: _Raw) -> Source:
@@ -224,7 +225,7 @@ SourceField = Annotated[
                             "additionalProperties": False,
                         },
                         "tool": {"type": "string"},
-                        "part": {"enum": ["result", "arguments"]},
+                        "part": {"enum": list(get_args(ToolPart))},
                         "last": {"type": "integer", "minimum": 1},
                         "submission": {"type": "string"},
                         "file": {"type": "string"},

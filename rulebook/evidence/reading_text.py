@@ -130,15 +130,24 @@ def _tool(source: ToolText, record: Record) -> str:
 
 
 def _of_call(source: ToolText, call: Call) -> str:
+    if source.part == "call":
+        return _whole_call(call)
     return (call.result or "") if source.part == "result" else unescaped(call.arguments_raw)
+
+
+def _whole_call(call: Call) -> str:
+    status = "" if call.status in ("ok", None) else f"Status: {call.status}\n"
+    head = f"Tool: {call.name}\nArguments: {unescaped(call.arguments_raw)}\n{status}"
+    return head.rstrip() if call.result is None else f"{head}Result:\n{call.result}"
 
 
 def _calls(source: ToolText, record: Record) -> Sequence[Call]:
     record.need("tool_calls", "tool calls")
-    if source.part == "result":
+    if source.part != "arguments":
         record.need("results", "what tools answered")
     # what was asked of a tool was asked even where it was refused; what it answered is only there when it ran
-    done = [c for c in record.calls if c.name == source.tool and (source.part == "arguments" or _answered(c))]
+    asked = [c for c in record.calls if source.tool in ("*", c.name)]
+    done = asked if source.part != "result" else [c for c in asked if _answered(c)]
     return done if source.last is None else done[-source.last :]
 
 

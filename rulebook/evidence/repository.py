@@ -71,8 +71,8 @@ class Repository(Struct):
             return f"`{facts.link}` is a link that leads to nothing"
         return f"behind a link {in_words(there, place)}" if there is not None and there.kind == "other" else ""
 
-    def read(self, path: str, limit_bytes: int) -> bytes:
-        """A regular file's bytes.
+    def read(self, path: str, limit_bytes: int, *, cut: bool = False) -> bytes:
+        """A regular file's bytes; with `cut` the first ones of a file that is larger than the limit.
 
         Raises NotHandedIn when it is not there, not a regular file or larger than the limit.
         """
@@ -81,7 +81,7 @@ class Repository(Struct):
             raise NotHandedIn(f"`{path}` is not there", cause="absent")
         if facts.kind != "file":
             raise NotHandedIn(f"`{path}` is not a regular file: {in_words(facts, path)}", cause="excess")
-        if facts.size_bytes > limit_bytes:
+        if facts.size_bytes > limit_bytes and not cut:
             raise NotHandedIn(f"`{path}` has {facts.size_bytes} bytes; at most {limit_bytes} are read", cause="excess")
         try:
             data = self.files.read_within(self.root, path, limit_bytes)[:limit_bytes]

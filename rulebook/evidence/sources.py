@@ -31,11 +31,17 @@ class Messages(Struct, frozen=True):
     roles: tuple[str, ...] = ("system", "user", "assistant", "tool")
 
 
+ToolPart = Literal["result", "arguments", "call"]
+
+
 class ToolText(Struct, frozen=True):
-    """`tool`: what completed calls of one tool answered or were given; `last` None is all of them."""
+    """`tool`: what completed calls of one tool, or of any (`*`), answered or were given; `last` None is all of them.
+
+    `call` is the whole call: its tool, its arguments, how it ended and what it answered.
+    """
 
     tool: str
-    part: Literal["result", "arguments"] = "result"
+    part: ToolPart = "result"
     last: int | None = None
 
 
@@ -165,7 +171,8 @@ def in_words(source: Source) -> str:
         case Messages(last):
             return "the transcript" if last is None else f"the last {last} messages"
         case ToolText(tool, part):
-            return f"the {part}s of `{tool}`" if part == "result" else f"the arguments of `{tool}`"
+            whose = "any tool" if tool == "*" else f"`{tool}`"
+            return f"the arguments of {whose}" if part == "arguments" else f"the {part}s of {whose}"
         case SubmissionText(submission, file):
             return f"`{file}` of the submission `{submission}`" if file else f"the submission `{submission}`"
         case RepositoryFile(path):

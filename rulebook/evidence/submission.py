@@ -44,8 +44,8 @@ class Submission(Struct, frozen=True):
         except OSError as error:
             raise self._unreadable(relative, error) from error
 
-    def read(self, relative: str, limit_bytes: int) -> bytes:
-        """The bytes of the submission, or of the file `relative` in a folder.
+    def read(self, relative: str, limit_bytes: int, *, cut: bool = False) -> bytes:
+        """The bytes of the submission, or of the file `relative` in a folder; with `cut` the first ones of a large one.
 
         Raises NotHandedIn when it is not there, no regular file, or larger than the limit.
         """
@@ -56,7 +56,7 @@ class Submission(Struct, frozen=True):
             raise NotHandedIn(f"{what} is a folder, not a file", cause="excess")
         if facts.kind != "file":
             raise NotHandedIn(f"{what} is not a regular file: {in_words(facts, relative)}", cause="excess")
-        if facts.size_bytes > limit_bytes:
+        if facts.size_bytes > limit_bytes and not cut:
             raise NotHandedIn(f"{what} has {facts.size_bytes} bytes; at most {limit_bytes} are read", cause="excess")
         root, path = self._place(relative)
         try:

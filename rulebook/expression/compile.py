@@ -6,13 +6,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from rulebook.diagnostic import Diagnostic
+from rulebook.expression.beside import common_of, overlaid
 from rulebook.expression.marks import lacks_mark
 from rulebook.expression.nodes import (
     AllOf,
     AnyOf,
     AtLeast,
     Branch,
-    Common,
     FirstOf,
     FormulaOf,
     Invert,
@@ -162,7 +162,7 @@ class Compiler(Struct):
     def _node(self, spec: RuleSpec, stands: Stands, pack: str) -> Node | None:
         match spec.body:
             case OfCheck(check):
-                return Leaf(_common(spec, check.owner()), check)
+                return Leaf(common_of(spec, check.owner()), check)
             case OfName(name):
                 return self._named(spec, name, stands, pack)
             case OfCondition(condition):
@@ -177,7 +177,7 @@ class Compiler(Struct):
                 if parts is None:
                     return None
                 made = tuple(Branch(when, part) for (when, _), part in zip(branches, parts, strict=True))
-                return FirstOf(_common(spec, shared(parts)), made)
+                return FirstOf(common_of(spec, shared(parts)), made)
             case OfOne() | OfMisbehavior():
                 return self._one(spec, spec.body, stands, pack)
             case OfGroup() | OfCount() | OfNumbers():
@@ -194,14 +194,14 @@ class Compiler(Struct):
             reader.unknown_reference(name, known, spec.body_path)
             return None
         node = self.lookup(name, stands, pack)
-        return None if node is None else _overlaid(node, spec)
+        return None if node is None else overlaid(node, spec)
 
     def _one(self, spec: RuleSpec, body: OfOne | OfMisbehavior, stands: Stands, pack: str) -> Node | None:
         invert = isinstance(body, OfOne) and body.how == "invert"
         part = self.rule(body.part, Stands(decides=not invert), pack)
         if part is None:
             return None
-        common = _common(spec, part.common.category)
+        common = common_of(spec, part.common.category)
         if isinstance(body, OfMisbehavior):
             return MisbehaviorIf(common, part, body.reason)
         if not invert:
@@ -218,7 +218,7 @@ class Compiler(Struct):
         parts = self._parts(body.parts, _standing(body, stands), pack)
         if parts is None:
             return None
-        common = _common(spec, shared(parts))
+        common = common_of(spec, shared(parts))
         match body:
             case OfGroup(how="all"):
                 return AllOf(common, parts, body.score, body.stop)
@@ -244,7 +244,7 @@ class Compiler(Struct):
         if len(let) < len(body.let):
             return None
         self._check(spec, (*spec.body_path, "score"), body.score, Scope("this formula", names))
-        return FormulaOf(_common(spec, shared([part for _, part in let])), tuple(let), body.score, body.range)
+        return FormulaOf(common_of(spec, shared([part for _, part in let])), tuple(let), body.score, body.range)
 
     def _parts(self, rules: Iterable[RuleSpec], stands: Stands, pack: str) -> tuple[Node, ...] | None:
         made = [self.rule(rule, stands, pack) for rule in rules]
@@ -299,6 +299,9 @@ class Compiler(Struct):
         ):
             why = f"`{spec.kind}` passes or fails by its parts."
             reader.add_at_key("RB215", (*path, "threshold"), key="threshold", why=why)
+        if beside.threshold is not None and isinstance(node, Leaf) and _has_own_mark(node):
+            why = f"`continue_threshold` stands inside `{spec.kind}` already. Keep one."
+            reader.add_at_key("RB215", (*path, "threshold"), key="threshold", why=why)
         if beside.weight is not None and not stands.weighs:
             why = "only the parts of `weighted`, `sum` and `mean`, and an eval's named rules, have weights."
             reader.add_at_key("RB215", (*path, "weight"), key="weight", why=why)
@@ -331,6 +334,11 @@ class Compiler(Struct):
             self.reader(spec).add("RB606", place, least=f"{least:g}", threshold=f"{threshold:g}")
 
 
+def _has_own_mark(leaf: Leaf) -> bool:
+    """Whether the author wrote the pass mark among the options of the check."""
+    return "continue_threshold" in leaf.check.model_fields_set
+
+
 def shared(parts: Iterable[Node]) -> Category:
     """The category that all parts share, else `model`."""
     found = {part.common.category for part in parts}
@@ -351,41 +359,3 @@ def _standing(body: OfGroup | OfCount | OfNumbers, above: Stands) -> Stands:
         requires=body.how == "weighted",
         negative_weights=body.how == "sum",
     )
-
-
-def _common(spec: RuleSpec, category: Category) -> Common:
-    beside = spec.beside
-    return Common(
-        kind=spec.kind,
-        file=spec.document.file,
-        path=spec.path,
-        name=beside.name or "",
-        why=beside.why or "",
-        category=beside.category or category,
-        weight=1.0 if beside.weight is None else beside.weight,
-        required=bool(beside.required),
-        threshold=beside.threshold,
-        when=beside.when,
-        timeout_s=beside.timeout_s,
-        student_timeout=beside.on_timeout != "unmeasured",
-        report=bool(beside.report),
-    )
-
-
-def _overlaid(node: Node, spec: RuleSpec) -> Node:
-    """The named rule with the common keys that stand beside `rule:` in place of its own."""
-    beside, own = spec.beside, node.common
-    written = {
-        "name": beside.name,
-        "why": beside.why,
-        "category": beside.category,
-        "weight": beside.weight,
-        "required": beside.required,
-        "threshold": beside.threshold,
-        "when": beside.when,
-        "timeout_s": beside.timeout_s,
-        "student_timeout": None if beside.on_timeout is None else False,
-        "report": beside.report,
-    }
-    given = {key: value for key, value in written.items() if value is not None}
-    return replace(node, common=replace(own, **given)) if given else node

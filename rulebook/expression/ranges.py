@@ -25,7 +25,7 @@ def score_range(node: Node) -> Range:
     """The least and greatest score; infinite where nothing bounds it."""
     match node:
         case Leaf(_, check):
-            return check.score_range
+            return check.scores()
         case Not() | NoneOf() | AtLeast() | MisbehaviorIf():
             return (0.0, 1.0)
         case Invert(_, part):

@@ -1,11 +1,11 @@
 """What evaluating a tree left behind: the outcome of every node, those not reached too. Data all the way."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
 from rulebook.expression.nodes import Node
-from rulebook.outcome import Outcome
+from rulebook.outcome import Measurement, Outcome, Spent, Unmeasured, spent_in_all
 
 
 class Trace(Struct, frozen=True):
@@ -20,3 +20,17 @@ class Trace(Struct, frozen=True):
         yield self
         for part in self.parts:
             yield from part.walk()
+
+
+def spent_of(traces: Iterable[Trace]) -> Spent | None:
+    """What the checks of all these trees spent on models; None where none asked one.
+
+    A named rule that several trees hold was evaluated once in each, unless they share its outcome.
+    """
+    found = [
+        part.outcome.spent
+        for trace in traces
+        for part in trace.walk()
+        if not part.parts and isinstance(part.outcome, Measurement | Unmeasured) and part.outcome.spent is not None
+    ]
+    return spent_in_all({id(spent): spent for spent in found}.values()) if found else None

@@ -11,6 +11,7 @@ from rulebook.interpreter.trace import Trace
 from rulebook.outcome import Measurement, Misbehavior, Skipped, Unmeasured
 from rulebook.report.findings import Finding
 from rulebook.report.judged import Judged
+from rulebook.report.model_costs import models_json
 from rulebook.report.rewards import totals
 
 SCHEMA = "chock.eval-report"
@@ -47,6 +48,7 @@ def eval_report(judged: Judged) -> dict[str, object]:
         "score": sums.score,
         "reward": sums.reward,
         "floor": judged.floor,
+        **models_json(judged.traces.values()),
         "reward_components": dict(sums.components),
         "reward_weights": dict(sums.weights),
         "findings": [finding_json(finding) for finding in judged.findings],
@@ -101,8 +103,9 @@ def trace_json(trace: Trace) -> dict[str, object]:
         case Misbehavior(reason, metadata):
             found |= {"outcome": "misbehavior", "score": 0.0, "passed": False}
             found |= {"reason": reason, "metadata": plain(metadata)}
-        case Unmeasured(category, reason):
+        case Unmeasured(category, reason, metadata=metadata):
             found |= {"outcome": "unmeasured", "category": category, "reason": reason}
+            found |= {"metadata": plain(metadata)} if metadata else {}
         case Skipped(reason):
             found |= {"outcome": "skipped", "reason": reason}
         case None:

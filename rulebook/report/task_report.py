@@ -6,6 +6,7 @@ from rulebook import __version__
 from rulebook.interpreter.trace import Trace
 from rulebook.outcome import Measurement, Misbehavior, Skipped, Unmeasured
 from rulebook.report.eval_report import plain, trace_json
+from rulebook.report.model_costs import models_json, models_lines
 from rulebook.report.task_scores import StepJudged, StepStatus, TaskJudged, TaskScore
 from rulebook.report.text import WIDTH, shown
 from rulebook.terminal import Shade, columns, cut, harmless, padded, painted, wrapped
@@ -50,8 +51,13 @@ def task_report(judged: TaskJudged) -> dict[str, object]:
         "partial_score": sums.partial_score,
         "no_score": sums.why,
         "errored": judged.errored,
+        **models_json(_traces(judged)),
         "steps": [_step(step) for step in judged.steps],
     }
+
+
+def _traces(judged: TaskJudged) -> list[Trace]:
+    return [step.trace for step in judged.steps if step.trace is not None]
 
 
 def _step(step: StepJudged) -> dict[str, object]:
@@ -88,7 +94,7 @@ def render_task(judged: TaskJudged, *, colour: bool = False) -> str:
     width = min(40, max((columns(harmless(step.name)) for step in judged.steps), default=0)) + 3
     for step in judged.steps:
         lines += _step_lines(step, width, colour)
-    lines += ["", *wrapped(_closing(judged, sums), WIDTH)]
+    lines += ["", *wrapped(_closing(judged, sums), WIDTH), *models_lines(_traces(judged), WIDTH)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 

@@ -19,6 +19,7 @@ from rulebook.outcome import CATEGORIES, Category
 from rulebook.report.eval_report import plain
 from rulebook.report.findings import Finding, Status
 from rulebook.report.judged import Judged
+from rulebook.report.model_costs import models_lines
 from rulebook.report.rewards import Totals, totals
 from rulebook.terminal import Shade, columns, cut, harmless, padded, painted, wrapped
 
@@ -63,6 +64,7 @@ def render_report(judged: Judged, *, colour: bool = False) -> str:
         for finding in sorted(filter(_is_listed, own), key=lambda f: _GRAVITY.index(f.status)):
             lines += _finding(finding, id_width, colour)
     lines += [*_quiet(quiet, sums), *([""] if groups else []), *wrapped(_closing(judged, sums), WIDTH)]
+    lines += models_lines(judged.traces.values(), WIDTH)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 

@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from tests.benchmarks import log_check, startup, tree
+from tests.benchmarks import log_check, rubric, startup, tree
 
 
 def main() -> int:
@@ -13,7 +13,7 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=9, help="how many pairs of runs each ratio takes")
     given = parser.parse_args()
     print(f"load before: {os.getloadavg()[0]:.2f}")
-    found = [*startup.run(given.pairs), *tree.run(given.pairs), *log_check.run(given.pairs)]
+    found = [*startup.run(given.pairs), *tree.run(given.pairs), *log_check.run(given.pairs), *rubric.run(given.pairs)]
     for each in found:
         print(each.line())
     print(f"load after: {os.getloadavg()[0]:.2f}")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from repositories import commit, git, repository
 
 from rulebook.checks import kind_named
@@ -93,7 +94,7 @@ class Slow:
 
 def test_no_time(tree: Path) -> None:
     ports = machine_ports()
-    slow = Ports(ports.files, Slow(), MachineGit(Slow()), ports.patterns, ports.clock, ports.workspaces)
+    slow = replace(ports, processes=Slow(), git=MachineGit(Slow()))
     unmeasured(tree, head(tree), "took longer than", slow)
 
 

@@ -93,7 +93,7 @@ class Stopped:
 
 def ports(deadline_s: float | None = None) -> Ports:
     absent: Any = None
-    return Ports(absent, absent, absent, Limited(), Stopped(), absent, deadline_s)
+    return Ports(absent, absent, absent, Limited(), Stopped(), absent, absent, absent, deadline_s)
 
 
 def test_matches_searches_through_the_ports() -> None:

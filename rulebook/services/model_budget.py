@@ -1,0 +1,38 @@
+"""What one run may spend on models, kept by whoever is about to ask one."""
+
+import threading
+
+from rulebook.outcome import Spent, total
+from rulebook.spec.providers import Chosen, Providers
+
+
+class ModelBudget:
+    """Counts calls and money against `max_calls` and `max_cost`; safe to share between threads."""
+
+    def __init__(self, providers: Providers) -> None:
+        self._providers = providers
+        self._calls = 0
+        self._costs: list[float] = []
+        self._turn = threading.Lock()
+
+    def refusal(self, chosen: Chosen) -> str | None:
+        """Why one call more may not be made; None, and the call is counted, when it may."""
+        limits = self._providers
+        with self._turn:
+            if limits.max_calls is not None and self._calls >= limits.max_calls:
+                return f"the run's {limits.max_calls} calls of models are used up (`max_calls` in `rulebook.toml`)"
+            if limits.max_cost is not None:
+                known = chosen.model in chosen.provider.prices and chosen.provider.currency == limits.cost_currency
+                if not known:
+                    what = f"the price of `{chosen.model}` in {limits.cost_currency} is not known"
+                    return f"{what}, so that `max_cost` in `rulebook.toml` could not be kept"
+                if total(self._costs) >= limits.max_cost:
+                    amount = f"{limits.max_cost:g} {limits.cost_currency}"
+                    return f"the run's {amount} for models are used up (`max_cost` in `rulebook.toml`)"
+            self._calls += 1
+            return None
+
+    def paid(self, spent: Spent) -> None:
+        """Count what a call came to."""
+        with self._turn:
+            self._costs.append(spent.costs.get(self._providers.cost_currency, 0.0))

@@ -1,0 +1,125 @@
+"""Answers of models, kept between runs: one file an answer, so that damage costs that answer and no more."""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+
+from msgspec import Struct
+
+from rulebook.ports import ModelReply, ModelRequest
+from rulebook.services.store import store_folder
+from rulebook.spec.providers import Chosen
+
+MAX_TOTAL_BYTES = 256 * 1024 * 1024
+"""How much is kept; what was used longest ago goes first."""
+
+_MAX_ENTRY_BYTES = 4 * 1024 * 1024
+_SWEEP_EVERY = 200
+
+
+class Kept(Struct, frozen=True):
+    """A kept answer."""
+
+    text: str
+    model: str
+
+
+def request_digest(request: ModelRequest, chosen: Chosen) -> str:
+    """What makes two requests the same: all that the model is given, but for the fence that was drawn for one call.
+
+    The text is taken apart at the fence, which stands nowhere in what it encloses: no text of a student's can make
+    one request look like another.
+    """
+    parts = [text.split(request.fence) if request.fence else [text] for text in (request.system, request.user)]
+    settings = [request.temperature, request.max_tokens, request.sample]
+    whole = [1, chosen.provider.name, chosen.provider.base_url, chosen.model, settings, parts]
+    return hashlib.sha256(json.dumps(whole, ensure_ascii=True).encode("ascii")).hexdigest()
+
+
+class ModelCache:
+    """A folder of answers, at most `max_total_bytes` of them. Nothing here raises: without one, models are asked."""
+
+    def __init__(self, folder: str | None = None, max_total_bytes: int = MAX_TOTAL_BYTES) -> None:
+        self._folder = folder or os.path.join(store_folder(), "cache", "models")
+        self._max_total_bytes = max_total_bytes
+        self._written = 0
+
+    def find(self, digest: str) -> Kept | None:
+        """The answer kept under that digest; None also for one that is damaged."""
+        path = self._path(digest)
+        try:
+            with open(path, "rb") as file:
+                raw = file.read(_MAX_ENTRY_BYTES + 1)
+            data = json.loads(raw)
+        except (OSError, ValueError, RecursionError):
+            return None
+        said = data if isinstance(data, dict) else {}
+        text, model = said.get("text"), said.get("model")
+        if said.get("digest") != digest or not isinstance(text, str) or not isinstance(model, str):
+            return None
+        if said.get("sha256") != _sum(text):
+            return None
+        with suppress(OSError):
+            os.utime(path)
+        return Kept(text, model)
+
+    def keep(self, digest: str, reply: ModelReply) -> None:
+        """Keep an answer, whole or not at all."""
+        said = {"digest": digest, "model": reply.model, "text": reply.text, "sha256": _sum(reply.text)}
+        raw = json.dumps(said, ensure_ascii=True).encode("ascii")
+        if len(raw) > _MAX_ENTRY_BYTES:
+            return
+        with suppress(OSError):
+            self._write(self._path(digest), raw)
+        if self._written % _SWEEP_EVERY == 0:
+            self._sweep()
+        self._written += 1
+
+    def _path(self, digest: str) -> str:
+        return os.path.join(self._folder, digest[:2], digest + ".json")
+
+    def _write(self, path: str, raw: bytes) -> None:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        handle, draft = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".draft-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(raw)
+            os.replace(draft, path)
+        except OSError:
+            with suppress(OSError):
+                os.unlink(draft)
+            raise
+
+    def _sweep(self) -> None:
+        """Remove what was used longest ago until the rest is small enough."""
+        found = sorted(self._entries())
+        total = sum(size for _, size, _ in found)
+        for _, size, path in found:
+            if total <= self._max_total_bytes:
+                return
+            with suppress(OSError):
+                os.unlink(path)
+            total -= size
+
+    def _entries(self) -> Iterator[tuple[int, int, str]]:
+        """When each was last used, how large it is and where it lies."""
+        for folder in _listed(self._folder):
+            for entry in _listed(folder.path) if folder.is_dir(follow_symlinks=False) else ():
+                with suppress(OSError):
+                    about = entry.stat(follow_symlinks=False)
+                    yield about.st_mtime_ns, about.st_size, entry.path
+
+
+def _listed(folder: str) -> list["os.DirEntry[str]"]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _sum(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

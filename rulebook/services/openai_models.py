@@ -1,0 +1,239 @@
+"""Asking OpenAI-compatible endpoints: many questions at once, each with its own end in time."""
+
+import asyncio
+import os
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx2
+import openai
+from msgspec import Struct, field
+
+from rulebook.outcome import Spent, spent_in_all
+from rulebook.ports import ModelFailure, ModelReply, ModelRequest
+from rulebook.services.model_budget import ModelBudget
+from rulebook.services.model_replies import MAX_ATTEMPTS, UNKNOWN, Fault, at, fault_of_status, reply_in, shown
+from rulebook.spec.providers import Chosen, Providers
+
+MAX_BODY_BYTES = 8 * 1024 * 1024
+"""How much of an answer is taken; what an endpoint sends beyond that is not read."""
+
+_ATTEMPTS_TO_REACH = 4
+_CONNECT_S = 10.0
+_LONGEST_PAUSE_S = 60.0
+_TURN_S = 0.01
+
+Answer = ModelReply | ModelFailure
+Call = tuple[ModelRequest, Chosen]
+Pause = Callable[[float], Awaitable[None]]
+
+
+class OpenAIModels:
+    """A client of every endpoint that a run asks. `pause` waits between attempts; tests hand in one that does not."""
+
+    def __init__(self, providers: Providers, budget: ModelBudget, pause: Pause = asyncio.sleep) -> None:
+        self._providers, self._budget, self._pause = providers, budget, pause
+        self._free = threading.BoundedSemaphore(providers.concurrency)
+        self._quirks: dict[tuple[str, str], frozenset[str]] = {}
+
+    def ask(self, calls: Sequence[Call]) -> list[Answer]:
+        """An answer for each call, in their order.
+
+        They run on an event loop in a thread of their own, so that it works inside a caller's event loop too, and so
+        that the time limit ends whatever an endpoint does: an answer that trickles in byte by byte as well.
+        """
+        running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
+        pool = ThreadPoolExecutor(1, thread_name_prefix="rulebook-models")
+        try:
+            return pool.submit(asyncio.run, self._all(calls, running)).result()
+        except BaseException:
+            for loop, task in running:
+                if not loop.is_closed():
+                    loop.call_soon_threadsafe(task.cancel)
+            raise
+        finally:
+            pool.shutdown(wait=True)
+
+    async def _all(
+        self, calls: Sequence[Call], running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]]
+    ) -> list[Answer]:
+        task = asyncio.current_task()
+        if task is not None:
+            running.append((asyncio.get_running_loop(), task))
+        clients: dict[tuple[str, str], openai.AsyncOpenAI] = {}
+        try:
+            return list(await asyncio.gather(*(self._one(_Call(*call), clients) for call in calls)))
+        finally:
+            for client in clients.values():
+                await client.close()
+
+    async def _one(self, call: "_Call", clients: dict[tuple[str, str], openai.AsyncOpenAI]) -> Answer:
+        provider = call.chosen.provider
+        key = os.environ.get(provider.api_key_env, "") if provider.api_key_env else _NO_KEY
+        if not key:
+            reason = f"the key of `{provider.name}` is missing: the variable `{provider.api_key_env}` is not set"
+            return ModelFailure("harness", reason)
+        where = provider.base_url, key
+        if where not in clients:
+            clients[where] = _client(provider.base_url, key)
+        try:
+            async with asyncio.timeout(call.request.timeout_s):
+                return await self._attempts(call, clients[where], key)
+        except TimeoutError:
+            reason = f"{at(call.chosen)} did not answer within {call.request.timeout_s:g} s"
+            last = f" (before that: {call.last})" if call.last else ""
+            lost = [UNKNOWN] if call.under_way else []
+            return ModelFailure("harness", reason + last, spent_in_all([*call.spent, *lost]))
+
+    async def _attempts(self, call: "_Call", client: openai.AsyncOpenAI, key: str) -> Answer:
+        for attempt in range(MAX_ATTEMPTS):
+            await self._turn()
+            try:
+                refusal = self._budget.refusal(call.chosen)
+                if refusal is not None:
+                    return ModelFailure("budget", refusal, spent_in_all(call.spent))
+                call.under_way = True
+                found = await self._attempt(call, client)
+                call.under_way = False
+            finally:
+                self._free.release()
+            call.spent.append(found.spent)
+            self._budget.paid(found.spent)
+            spent = spent_in_all(call.spent)
+            if isinstance(found, ModelReply):
+                return ModelReply(found.text, found.model, found.finish, spent)
+            call.last = found.reason.replace(key, "…")
+            if attempt + 1 >= found.attempts:
+                tried = f" (asked {attempt + 1} times)" if attempt else ""
+                return ModelFailure("harness", call.last + tried, spent, found.too_long)
+            wait_s = min(_LONGEST_PAUSE_S, 2.0**attempt) if found.after_s is None else found.after_s
+            if wait_s > call.left_s():
+                return ModelFailure("harness", f"{call.last}; it is not free again within {wait_s:g} s", spent)
+            await self._pause(wait_s)
+        raise AssertionError("the last attempt returns")
+
+    async def _turn(self) -> None:
+        # a semaphore of asyncio's belongs to one loop; judges that run in threads of their own share this one
+        while not self._free.acquire(blocking=False):
+            await asyncio.sleep(_TURN_S)
+
+    async def _attempt(self, call: "_Call", client: openai.AsyncOpenAI) -> ModelReply | Fault:
+        """One request. A parameter that the model does not take is left out from then on, and costs no attempt."""
+        chosen = call.chosen
+        named = chosen.provider.base_url, chosen.model
+        for _ in range(3):
+            quirks = self._quirks.get(named, frozenset())
+            found = await self._sent(call, client, quirks)
+            more = _quirk_in(found, quirks) if isinstance(found, Fault) else None
+            if more is None:
+                return found
+            self._quirks[named] = quirks | {more}
+        return found
+
+    async def _sent(self, call: "_Call", client: openai.AsyncOpenAI, quirks: frozenset[str]) -> ModelReply | Fault:
+        chosen = call.chosen
+        try:
+            async with asyncio.timeout(self._providers.timeout_s):
+                raw = await client.chat.completions.with_raw_response.create(**_body(call, quirks))
+            return reply_in(raw.content, chosen)
+        except TimeoutError:
+            reason = f"{at(chosen)} did not answer within {self._providers.timeout_s:g} s"
+            return Fault(reason, _ATTEMPTS_TO_REACH, spent=UNKNOWN)
+        except _Unfit as unfit:
+            return Fault(f"{at(chosen)} {unfit}", spent=UNKNOWN)
+        except openai.APIStatusError as error:
+            return fault_of_status(error.status_code, error.response.headers, error.response.content, chosen)
+        except openai.APIConnectionError as error:
+            reason = shown(str(error.__cause__ or error)) or "the connection was cut"
+            return Fault(f"{at(chosen)} cannot be reached: {reason}", _ATTEMPTS_TO_REACH, spent=UNKNOWN)
+        except (openai.OpenAIError, httpx2.InvalidURL, ValueError) as error:
+            return Fault(f"{at(chosen)} cannot be asked: {shown(str(error))}", spent=UNKNOWN)
+
+
+class _Call(Struct):
+    """One question on its way: what its attempts came to so far, and when it ends."""
+
+    request: ModelRequest
+    chosen: Chosen
+    spent: list[Spent] = field(default_factory=list)
+    last: str = ""
+    under_way: bool = False
+    begun_s: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+
+    def left_s(self) -> float:
+        """The seconds until its time is up."""
+        return self.begun_s + self.request.timeout_s - asyncio.get_running_loop().time()
+
+
+class _Unfit(openai.OpenAIError):
+    """An answer that is not read to its end; the message completes "the endpoint …"."""
+
+
+class _Capped(httpx2.AsyncByteStream):
+    """A body that is given up once it is larger than any answer: nobody's memory is an endpoint's to fill."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for part in self._stream:
+            size += len(part)
+            if size > MAX_BODY_BYTES:
+                raise _Unfit(f"sent more than {MAX_BODY_BYTES} bytes")
+            yield part
+
+    async def aclose(self) -> None:
+        """Close the connection's side of it."""
+        await self._stream.aclose()
+
+
+async def _cap(response: httpx2.Response) -> None:
+    # a small body that unpacks to gigabytes would pass under the cap
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise _Unfit("sent a compressed answer, which was not asked for")
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _Capped(response.stream)
+
+
+_NO_KEY = "none"
+
+
+def _client(base_url: str, key: str) -> openai.AsyncOpenAI:
+    # no redirects: an answer from elsewhere is not the endpoint's that the author named
+    limits = httpx2.Timeout(None, connect=_CONNECT_S)
+    encrypted = base_url.lower().startswith("https:")  # reading every root certificate takes 40 ms, and http needs none
+    web = httpx2.AsyncClient(event_hooks={"response": [_cap]}, timeout=limits, follow_redirects=False, verify=encrypted)
+    headers = {"Accept-Encoding": "identity"}
+    return openai.AsyncOpenAI(api_key=key, base_url=base_url, http_client=web, max_retries=0, default_headers=headers)
+
+
+def _body(call: _Call, quirks: frozenset[str]) -> dict[str, Any]:
+    request = call.request
+    body: dict[str, Any] = {
+        "model": call.chosen.model,
+        "messages": [
+            {"role": "system", "content": _sendable(request.system)},
+            {"role": "user", "content": _sendable(request.user)},
+        ],
+        "max_completion_tokens" if "max_tokens" in quirks else "max_tokens": request.max_tokens,
+    }
+    if request.temperature is not None and "temperature" not in quirks:
+        body["temperature"] = request.temperature
+    return body
+
+
+def _sendable(text: str) -> str:
+    """The text with lone surrogates written out: UTF-8 cannot hold them."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _quirk_in(fault: Fault, known: frozenset[str]) -> str | None:
+    """The parameter that the model says it does not take."""
+    for name in ("max_tokens", "temperature"):
+        told = f"'{name}'" in fault.reason or f"`{name}`" in fault.reason or f'"{name}"' in fault.reason
+        if told and name not in known and "status 400" in fault.reason and not fault.too_long:
+            return name
+    return None
