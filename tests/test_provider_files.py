@@ -1,11 +1,15 @@
 """`rulebook.toml`: what it says, which model a name means in it, and what is said of every mistake."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from rulebook.errors import UsageError
+from rulebook.evidence.verdict import verdict_of
+from rulebook.ports import ModelReply, ModelRequest
 from rulebook.services.files import MachineFiles
+from rulebook.services.models import MachineModels
 from rulebook.spec.provider_files import config_files, read_providers
 from rulebook.spec.providers import OPENAI, Price, Provider, Providers
 
@@ -56,6 +60,24 @@ def test_everything_that_can_be_said(tmp_path: Path) -> None:
     assert read(tmp_path, WHOLE) == Providers(
         {"local": local, "played": played}, "judge", "local", 4, 120.0, 10, 5.0, "USD", False
     )
+
+
+def test_the_documents_configuration_and_answers_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "judge-models.md").read_text(encoding="utf-8")
+    config, answers = re.findall(r"```toml\n(.*?)```", page, re.S)
+    monkeypatch.setenv("RULEBOOK_HOME", str(tmp_path))
+    (tmp_path / "answers.toml").write_text(answers, encoding="utf-8")
+    assert read(tmp_path, config).by_name.keys() == {"local", "played"}
+    played = MachineModels(str(tmp_path), FILES)
+    texts = ("It names the root cause.", "It proposes a fix.", "Anything.")
+    config = config.replace('model = "judge" ', 'model = "played/any" ').replace('max_cost', '# max_cost')
+    (tmp_path / "rulebook.toml").write_text(config, encoding="utf-8")
+    found = played.ask([ModelRequest("", text) for text in texts])
+    assert [verdict_of(each).met if isinstance(each, ModelReply) else each.reason for each in found] == [
+        True,
+        False,
+        "the endpoint is down",
+    ]
 
 
 def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
