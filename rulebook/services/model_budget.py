@@ -21,7 +21,7 @@ class ModelBudget:
         with self._turn:
             if limits.max_calls is not None and self._calls >= limits.max_calls:
                 return f"the run's {limits.max_calls} calls of models are used up (`max_calls` in `rulebook.toml`)"
-            if limits.max_cost is not None:
+            if limits.max_cost is not None and chosen.provider.kind != "scripted":
                 known = chosen.model in chosen.provider.prices and chosen.provider.currency == limits.cost_currency
                 if not known:
                     what = f"the price of `{chosen.model}` in {limits.cost_currency} is not known"
