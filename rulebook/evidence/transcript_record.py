@@ -19,7 +19,7 @@ from rulebook.evidence.record import (
     Wants,
 )
 from rulebook.evidence.transcript import Message, ToolCall, ToolResult, Transcript
-from rulebook.evidence.transcript_events import children_of, events_of, moments, told_events
+from rulebook.evidence.transcript_events import children_of, counted_events, events_of, moments, told_events
 from rulebook.outcome import Seen
 
 _SPENT_UNSEEN = frozenset(("usage_partial", "usage_differs", "subagent_missing"))
@@ -37,14 +37,14 @@ def record_of(transcript: Transcript, wants: Wants = EVERYTHING) -> Record:
         session_id=transcript.session_id,
         wants=wants,
     )
-    record.carries = carried(transcript)
+    record.first_ms, record.last_ms = moments(transcript)
+    record.carries = _carried(transcript, record.first_ms)
     record.started = True
     record.sha256 = transcript.source.sha256
     record.possible_events = told_events(record.carries)
     record.models = list(transcript.models)
     record.outcome = transcript.outcome
     record.warnings = [warning.text for warning in transcript.warnings]
-    record.first_ms, record.last_ms = moments(transcript)
     record.usage = transcript.usage if "usage" in record.carries else None
     record.spend = _spend(transcript)
     record.known_tools = _known_tools(transcript)
@@ -71,6 +71,10 @@ def carried(transcript: Transcript) -> frozenset[Fact]:
     Tokens that were spent out of sight (replies without usage, sub-agents whose files are missing) leave the
     session's total open, and a total that is too small must not satisfy a limit.
     """
+    return _carried(transcript, moments(transcript)[0])
+
+
+def _carried(transcript: Transcript, first_ms: int | None) -> frozenset[Fact]:
     known = session_formats().get(transcript.source.format)
     facts = set(known.carries if known is not None else ALL_FACTS)
     codes = {warning.code for warning in transcript.warnings}
@@ -78,7 +82,7 @@ def carried(transcript: Transcript) -> frozenset[Fact]:
         facts.discard("end")
     if transcript.usage is None or transcript.usage.total is None or codes & _SPENT_UNSEEN:
         facts.discard("usage")
-    if moments(transcript)[0] is None:
+    if first_ms is None:
         facts.discard("time")
     if "subagent_missing" in codes:
         facts.discard("subagents")
@@ -180,6 +184,10 @@ def _take_children(record: Record, transcript: Transcript) -> None:
 
 def _take_events(record: Record, transcript: Transcript) -> None:
     wants = record.wants
+    if not wants.payloads:
+        record.event_counts = counted_events(transcript)
+        record.total_events = sum(record.event_counts.values())
+        return
     for seq, event in enumerate(events_of(transcript)):
         record.event_counts[event.name] = record.event_counts.get(event.name, 0) + 1
         if wants.all_events or event.name in wants.events:

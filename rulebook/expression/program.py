@@ -48,15 +48,11 @@ class Item(Struct, frozen=True):
 
 
 class Program(Struct, frozen=True):
-    """A `chock.eval`, compiled."""
+    """A `chock.eval`, compiled. `wants` is what its rules ask of a session beyond counts."""
 
     spec: EvalSpec
     items: tuple[Item, ...]
-
-    @property
-    def wants(self) -> Wants:
-        """What its rules ask of a session beyond counts."""
-        return _wants(self.items)
+    wants: Wants
 
 
 class Loaded(Struct, frozen=True):
@@ -118,7 +114,7 @@ def _eval(document: Located, readers: dict[str, Reader], files: Files) -> tuple[
     items = _items(spec, compiler)
     if not (spec.expectations or spec.tests or spec.checks or spec.judge or reader.problems):
         reader.add_at_key("RB611", ("name",))
-    return Program(spec, items), compiler
+    return Program(spec, items, _wants(items)), compiler
 
 
 def _packs(reader: Reader, readers: dict[str, Reader], files: Files) -> tuple[PackSpec, ...]:

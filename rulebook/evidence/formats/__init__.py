@@ -38,7 +38,7 @@ def detect(head: bytes, path: str = "the file") -> Format:
     `path` is only what messages call it. Raises UnknownFormat when no format fits, or more than one equally
     well.
     """
-    return _detected(sample_of(head), path)
+    return _opened(head) or _detected(sample_of(head), path)
 
 
 def read_session(
@@ -52,16 +52,17 @@ def read_session(
     Raises OSError, and UnknownFormat when no format fits, several do, the file is broken beyond its records, or it
     holds several sessions and `part` names none of them.
     """
-    chosen, sample = _looked_at(path, files, format_name)
-    return chosen.read(SessionFile(path, files, sample, _part(chosen, SessionFile(path, files, sample), part), wants))
+    chosen, file = _looked_at(path, files, format_name, wants)
+    # a reader of its own looks for the names, so that the digest counts every byte once
+    file.part = _part(chosen, SessionFile(path, files, file.head), part)
+    return chosen.read(file)
 
 
 def read_sessions(
     path: str, files: Files, format_name: str | None = None, *, wants: Wants = EVERYTHING
 ) -> Iterator[Transcript]:
     """Every session of a foreign file, one after the other in its order. Raises as `read_session` does."""
-    chosen, sample = _looked_at(path, files, format_name)
-    file = SessionFile(path, files, sample, wants=wants)
+    chosen, file = _looked_at(path, files, format_name, wants)
     names = [None] if chosen.parts is None else chosen.parts(file)
     if not names:
         raise UnknownFormat(f"`{path}` is {chosen.title} that holds no session")
@@ -70,11 +71,17 @@ def read_sessions(
         yield chosen.read(file)
 
 
-def _looked_at(path: str, files: Files, format_name: str | None) -> tuple[Format, Sample]:
-    with files.lines(path):
-        pass  # refuses a FIFO, on which `read` would wait
-    sample = sample_of(files.read(path, SAMPLE_BYTES)[:SAMPLE_BYTES])
-    return _detected(sample, path) if format_name is None else _named(format_name), sample
+def _looked_at(path: str, files: Files, format_name: str | None, wants: Wants) -> tuple[Format, SessionFile]:
+    file = SessionFile(path, files, files.read(path, SAMPLE_BYTES)[:SAMPLE_BYTES], wants=wants)
+    if format_name is not None:
+        return _named(format_name), file
+    return _opened(file.head) or _detected(file.sample, path), file
+
+
+def _opened(head: bytes) -> Format | None:
+    """The format whose files begin like this, and no other's: for it the rest need not be looked at."""
+    found = [fmt for fmt in session_formats().values() if fmt.opens is not None and fmt.opens.match(head)]
+    return found[0] if len(found) == 1 else None
 
 
 def _part(chosen: Format, file: SessionFile, part: str | None) -> str | None:

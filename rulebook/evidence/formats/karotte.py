@@ -1,5 +1,6 @@
 """karotte transcripts: one JSON object with a run's events. Source: karotte 3.0.100."""
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -75,6 +76,12 @@ def _refused(file: SessionFile, why: str) -> UnknownFormat:
     return UnknownFormat(f"`{file.path}` cannot be read as {FORMAT.title}: {why}")
 
 
+_TYPES = "|".join(sorted(EVENT_TYPES))
+_OPENS = re.compile(
+    rb'\s*\{\s*"run_id"\s*:\s*"[^"\\]{0,200}"\s*,\s*"events"\s*:\s*\[\s*\{\s*'
+    rb'(?:"timestamp"\s*:\s*"[^"\\]{0,40}"\s*,\s*)?"type"\s*:\s*"(?:%s)"' % _TYPES.encode()
+)
+
 _RUN = msgspec.json.Decoder(Run)
 
 FORMAT = Format(
@@ -85,4 +92,5 @@ FORMAT = Format(
     carries=frozenset(("messages", "tool_calls", "results", "end", "usage", "time", "events")),
     fits=_fits,
     read=_read,
+    opens=_OPENS,
 )

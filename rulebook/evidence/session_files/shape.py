@@ -1,6 +1,7 @@
 """What a foreign session format is: how it is recognised, read, and what it can tell."""
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
@@ -9,7 +10,7 @@ from msgspec import Struct, field
 
 from rulebook.errors import UnknownFormat
 from rulebook.evidence.record import EVERYTHING, Fact, Wants
-from rulebook.evidence.session_files.sample import Kind, Sample
+from rulebook.evidence.session_files.sample import Kind, Sample, sample_of
 from rulebook.evidence.session_files.values import decoded
 from rulebook.evidence.transcript import Source, Transcript
 from rulebook.ports import Files
@@ -26,7 +27,8 @@ class Format(Struct, frozen=True):
     """One foreign format: `title` reads after "is", and `expects` says what its files look like.
 
     `carries` holds the facts that its files can tell; `kinds` the kinds of sample that it comes in. `parts` names the
-    sessions of a file that can hold several, in their order; None: a file is always one session.
+    sessions of a file that can hold several, in their order; None: a file is always one session. `opens` is how a file
+    begins that is of this format and of no other: such a one is not looked at any further.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Format(Struct, frozen=True):
     fits: Callable[[Sample], Fit]
     read: Callable[["SessionFile"], Transcript]
     parts: Callable[["SessionFile"], Sequence[str]] | None = None
+    opens: re.Pattern[bytes] | None = None
 
 
 class SessionFile(Struct):
@@ -44,17 +47,26 @@ class SessionFile(Struct):
 
     `sha256` is that of the bytes that were read, and complete after the reading. `part` names one session of several;
     None where the file is one. `wants` is what will be asked of the session: a reader may leave out whatever else
-    costs memory (texts, results, payloads), as long as every message, call and event keeps its place.
+    costs memory (texts, results, payloads), as long as every message, call and event keeps its place. `head` is how the
+    file begins.
     """
 
     path: str
     files: Files
-    sample: Sample
+    head: bytes
     part: str | None = None
     wants: Wants = EVERYTHING
     _digest: Any = field(default_factory=hashlib.sha256)
     _root: list[object] = field(default_factory=list)
     _made: list[Any] = field(default_factory=list)
+    _sample: Sample | None = None
+
+    @property
+    def sample(self) -> Sample:
+        """What the first bytes look like, worked out when it is first asked for."""
+        if self._sample is None:
+            self._sample = sample_of(self.head)
+        return self._sample
 
     @property
     def sha256(self) -> str:
