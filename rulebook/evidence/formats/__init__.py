@@ -53,8 +53,7 @@ def read_session(
     holds several sessions and `part` names none of them.
     """
     chosen, file = _looked_at(path, files, format_name, wants)
-    # a reader of its own looks for the names, so that the digest counts every byte once
-    file.part = _part(chosen, SessionFile(path, files, file.head), part)
+    file.part = _part(chosen, file, part)
     return chosen.read(file)
 
 
