@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from rulebook.evidence.formats import session_formats
+from rulebook.evidence.formats import format_named
 from rulebook.evidence.record import (
     ALL_FACTS,
     EVERYTHING,
@@ -61,7 +61,7 @@ def record_of(transcript: Transcript, wants: Wants = EVERYTHING) -> Record:
 
 def title_of(name: str) -> str:
     """What messages call a session of the format of that name, such as "this Claude Code session"."""
-    known = session_formats().get(name)
+    known = format_named(name)
     return f"this {name} session" if known is None else f"this {re.sub('^(an?|the) ', '', known.title)}"
 
 
@@ -75,7 +75,7 @@ def carried(transcript: Transcript) -> frozenset[Fact]:
 
 
 def _carried(transcript: Transcript, first_ms: int | None) -> frozenset[Fact]:
-    known = session_formats().get(transcript.source.format)
+    known = format_named(transcript.source.format)
     facts = set(known.carries if known is not None else ALL_FACTS)
     codes = {warning.code for warning in transcript.warnings}
     if transcript.end.reason == "unknown":

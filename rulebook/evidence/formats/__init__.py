@@ -11,6 +11,7 @@ from pkgutil import iter_modules
 from rulebook.errors import SeveralSessions, UnknownFormat, UsageError
 from rulebook.evidence.record import EVERYTHING, Wants
 from rulebook.evidence.session_files.known import lookalike
+from rulebook.evidence.session_files.openings import opened_by
 from rulebook.evidence.session_files.sample import SAMPLE_BYTES, Sample, sample_of
 from rulebook.evidence.session_files.shape import Format, SessionFile
 from rulebook.evidence.transcript import Transcript
@@ -21,15 +22,24 @@ from rulebook.spelling import guess, listed
 @cache
 def session_formats() -> Mapping[str, Format]:
     """Every format that can be read, by name, in sorted order."""
-    found: dict[str, Format] = {}
-    for name in sorted(module.name for module in iter_modules(__path__)):
-        module = import_module(f"{__name__}.{name}")
-        fresh = getattr(module, "FORMAT", None)
-        if isinstance(fresh, Format):
-            if fresh.name != name:
-                raise ValueError(f"the format of {module.__name__} must be called `{name}`")
-            found[name] = fresh
-    return found
+    named = {name: format_named(name) for name in sorted(_modules())}
+    return {name: fmt for name, fmt in named.items() if fmt is not None}
+
+
+@cache
+def format_named(name: str) -> Format | None:
+    """The format of that name, no other's module being loaded; None when there is none."""
+    fresh = getattr(import_module(f"{__name__}.{name}"), "FORMAT", None) if name in _modules() else None
+    if not isinstance(fresh, Format):
+        return None
+    if fresh.name != name:
+        raise ValueError(f"the format of {__name__}.{name} must be called `{name}`")
+    return fresh
+
+
+@cache
+def _modules() -> frozenset[str]:
+    return frozenset(module.name for module in iter_modules(__path__))
 
 
 def detect(head: bytes, path: str = "the file") -> Format:
@@ -78,9 +88,8 @@ def _looked_at(path: str, files: Files, format_name: str | None, wants: Wants) -
 
 
 def _opened(head: bytes) -> Format | None:
-    """The format whose files begin like this, and no other's: for it the rest need not be looked at."""
-    found = [fmt for fmt in session_formats().values() if fmt.opens is not None and fmt.opens.match(head)]
-    return found[0] if len(found) == 1 else None
+    name = opened_by(head)
+    return None if name is None else format_named(name)
 
 
 def _part(chosen: Format, file: SessionFile, part: str | None) -> str | None:
@@ -106,10 +115,10 @@ _NAMED_AT_MOST = 20
 
 
 def _named(name: str) -> Format:
-    formats = session_formats()
-    if name not in formats:
-        raise UsageError(f"no session format is called `{name}`.{guess(name, formats)}")
-    return formats[name]
+    known = format_named(name)
+    if known is None:
+        raise UsageError(f"no session format is called `{name}`.{guess(name, session_formats())}")
+    return known
 
 
 def _detected(sample: Sample, path: str) -> Format:

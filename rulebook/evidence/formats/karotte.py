@@ -1,14 +1,13 @@
 """karotte transcripts: one JSON object with a run's events. Source: karotte 3.0.100."""
 
-import re
 from collections.abc import Sequence
 
 import msgspec
+from msgspec import to_builtins
 
 from rulebook.errors import UnknownFormat
 from rulebook.evidence.formats.karotte_events import AnyEvent, PreHookCompleted, Run, Scored
 from rulebook.evidence.formats.karotte_run import EVENT_TYPES, Reading
-from rulebook.evidence.session_files.pairing import finish
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
 from rulebook.evidence.session_files.values import decoded, mapping, refuse_deep, word
@@ -28,10 +27,8 @@ def _read(file: SessionFile) -> Transcript:
     transcript = reading.transcript
     transcript.session_id = run_id
     transcript.source.producer = "karotte"
-    for where, event in enumerate(events):
-        reading.take(where, event)
+    reading.take(events)
     transcript.source.sha256 = file.sha256
-    finish(transcript)
     reading.close()
     return transcript
 
@@ -43,11 +40,8 @@ def _events(file: SessionFile) -> tuple[str | None, Sequence[object]]:
         run = _RUN.decode(data)
         if not data.isascii():
             data.decode("utf-8")  # what is passed over in decoding is not looked at
-        for event in run.events:
-            if isinstance(event, PreHookCompleted):
-                refuse_deep(event.metadata)
-            elif isinstance(event, Scored):
-                refuse_deep(event.scoring.metadata)
+        for event in [event for event in run.events if type(event) in _OF_ANY_DEPTH]:
+            refuse_deep(event.metadata if isinstance(event, PreHookCompleted) else to_builtins(event))
         return run.run_id, run.events
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return _odd(file, data)
@@ -76,11 +70,7 @@ def _refused(file: SessionFile, why: str) -> UnknownFormat:
     return UnknownFormat(f"`{file.path}` cannot be read as {FORMAT.title}: {why}")
 
 
-_TYPES = "|".join(sorted(EVENT_TYPES))
-_OPENS = re.compile(
-    rb'\s*\{\s*"run_id"\s*:\s*"[^"\\]{0,200}"\s*,\s*"events"\s*:\s*\[\s*\{\s*'
-    rb'(?:"timestamp"\s*:\s*"[^"\\]{0,40}"\s*,\s*)?"type"\s*:\s*"(?:%s)"' % _TYPES.encode()
-)
+_OF_ANY_DEPTH = frozenset((PreHookCompleted, Scored))
 
 _RUN = msgspec.json.Decoder(Run)
 
@@ -92,5 +82,4 @@ FORMAT = Format(
     carries=frozenset(("messages", "tool_calls", "results", "end", "usage", "time", "events")),
     fits=_fits,
     read=_read,
-    opens=_OPENS,
 )

@@ -1,7 +1,6 @@
 """What a foreign session format is: how it is recognised, read, and what it can tell."""
 
 import hashlib
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
@@ -27,8 +26,7 @@ class Format(Struct, frozen=True):
     """One foreign format: `title` reads after "is", and `expects` says what its files look like.
 
     `carries` holds the facts that its files can tell; `kinds` the kinds of sample that it comes in. `parts` names the
-    sessions of a file that can hold several, in their order; None: a file is always one session. `opens` is how a file
-    begins that is of this format and of no other: such a one is not looked at any further.
+    sessions of a file that can hold several, in their order; None: a file is always one session.
     """
 
     name: str
@@ -39,7 +37,6 @@ class Format(Struct, frozen=True):
     fits: Callable[[Sample], Fit]
     read: Callable[["SessionFile"], Transcript]
     parts: Callable[["SessionFile"], Sequence[str]] | None = None
-    opens: re.Pattern[bytes] | None = None
 
 
 class SessionFile(Struct):
