@@ -12,6 +12,7 @@ from rulebook.evidence.formats.claude_blocks import usage_of
 from rulebook.evidence.formats.claude_end import end_of
 from rulebook.evidence.formats.claude_records import Reading
 from rulebook.evidence.formats.claude_threads import link
+from rulebook.evidence.session_files.keeping import Keeping
 from rulebook.evidence.session_files.pairing import all_messages, finish, summed, warn, warn_of_lost_calls
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
@@ -47,7 +48,7 @@ def _is_message(record: Mapping[str, object]) -> bool:
 def _read(file: SessionFile) -> Transcript:
     one_list = file.sample.kind == "list"
     transcript = file.transcript("claude_code", lines=not one_list)
-    reading = Reading(transcript)
+    reading = Reading(transcript, Keeping(file.wants))
     if one_list:
         for index, value in enumerate(sequence(file.json(FORMAT.title))):
             reading.take(index, value)
@@ -67,6 +68,7 @@ def _read(file: SessionFile) -> Transcript:
     transcript.end = end_of(transcript.messages, reading.closing)
     transcript.usage = _usage(reading)
     transcript.cost = _cost(reading)
+    reading.keeping.tell(transcript)
     return transcript
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from rulebook.evidence.formats.claude_blocks import (
+    INTERRUPTED,
     SILENT,
     Parts,
     is_clear,
@@ -15,6 +16,7 @@ from rulebook.evidence.formats.claude_blocks import (
 )
 from rulebook.evidence.formats.claude_end import Closing
 from rulebook.evidence.formats.claude_threads import Conversation, Threads
+from rulebook.evidence.session_files.keeping import Keeping
 from rulebook.evidence.session_files.pairing import warn
 from rulebook.evidence.session_files.values import brief, iso_ms, joined, mapping, sequence, word
 from rulebook.evidence.transcript import Message, SideEvent, Transcript, Usage
@@ -35,13 +37,14 @@ class Reading(Struct):
     """
 
     transcript: Transcript
+    keeping: Keeping = field(default_factory=Keeping)
     threads: Threads = field(default_factory=Threads)
     closing: Closing = field(default_factory=Closing)
     spent: dict[str, Usage] = field(default_factory=dict)
     agents: list[tuple[str, Message]] = field(default_factory=list)
     results: list[Mapping[str, object]] = field(default_factory=list)
     understood: bool = False
-    _taken: set[tuple[str, int, int]] = field(default_factory=set)
+    _taken: set[int] = field(default_factory=set)
 
     def take(self, where: int | None, value: object, agent: str | None = None) -> None:
         """Take one record that stands at `where`.
@@ -106,7 +109,7 @@ class Reading(Struct):
         uuid, moment = word(record.get("uuid")), iso_ms(record.get("timestamp"))
         if uuid is None or moment is None:
             return False
-        key = (uuid, moment, hash(repr(message)))
+        key = hash((uuid, moment, repr(message)))
         if key in self._taken:
             return True
         self._taken.add(key)
@@ -130,7 +133,7 @@ class Reading(Struct):
             talk.add(message, word(record.get("uuid")))
             if reply_id:
                 talk.replies[reply_id] = message
-        _extend(message, parts)
+        _extend(message, parts, self.keeping)
         model, stop = word(given.get("model")), word(given.get("stop_reason"))
         synthetic = failed or model == "<synthetic>"
         message.model = message.model or (None if synthetic else model)
@@ -141,9 +144,9 @@ class Reading(Struct):
         if thread is None:
             self.closing.stop = stop or self.closing.stop
             self.closing.trouble = "errored" if failed else None
-            self.closing.trouble_text = message.text[:500] if failed else ""
+            self.closing.trouble_text = joined(parts.texts)[:500] if failed else ""
         if failed:
-            self._note("api_error", where, record, {"text": message.text[:500]})
+            self._note("api_error", where, record, {"text": joined(parts.texts)[:500]})
 
     def _spend(self, key: str, message: Message, given: Mapping[str, object]) -> None:
         """Keep one usage for each reply, that with most output: earlier lines may hold a placeholder."""
@@ -164,10 +167,11 @@ class Reading(Struct):
             return
         text, meta = joined(parts.texts), record.get("isMeta") is True
         summary = record.get("isCompactSummary") is True
+        needed = text.startswith(INTERRUPTED) or (thread is not None and not talk.messages)
         message = Message(
             0,
             "user",
-            text,
+            self.keeping.anyway(text) if needed else self.keeping.said(text),
             at_ms=iso_ms(record.get("timestamp")),
             injected=meta or summary or is_injected(text),
             hidden=meta or record.get("isVisibleInTranscriptOnly") is True,
@@ -184,6 +188,7 @@ class Reading(Struct):
     def _results(self, where: int | None, record: Mapping[str, object], parts: Parts, talk: Conversation) -> None:
         for block in parts.results:
             result = result_of(block, record)
+            result.text = self.keeping.answered(result.text)
             message = Message(
                 0, "tool", result.text, tool_result=result, at_ms=iso_ms(record.get("timestamp")), src=where
             )
@@ -213,14 +218,16 @@ class Reading(Struct):
         self._note(kind, where, record, data)
 
     def _note(self, kind: str, where: int | None, record: Mapping[str, object], data: Mapping[str, object]) -> None:
-        self.transcript.events.append(SideEvent(kind, data, iso_ms(record.get("timestamp")), where))
+        event = SideEvent(kind, data, iso_ms(record.get("timestamp")), where)
+        self.transcript.events.append(self.keeping.event(event))
 
 
-def _extend(message: Message, parts: Parts) -> None:
+def _extend(message: Message, parts: Parts, keeping: Keeping) -> None:
     """Add the blocks of one more line to a reply; a call that it already has is a copy."""
-    texts = [message.text, *parts.texts] if message.text else parts.texts
-    message.text = joined(texts)
-    thoughts = [message.reasoning, *parts.reasoning] if message.reasoning else parts.reasoning
-    message.reasoning = joined(thoughts) or None
+    kept = [text for text in map(keeping.said, parts.texts) if text or not message.text]
+    message.text = joined([message.text, *kept] if message.text else kept)
+    thoughts = [text for text in map(keeping.said, parts.reasoning) if text]
+    message.reasoning = joined([message.reasoning, *thoughts] if message.reasoning else thoughts) or None
     known = {call.id for call in message.tool_calls if call.id}
-    message.tool_calls = (*message.tool_calls, *(call for call in parts.calls if call.id not in known))
+    fresh = [keeping.called(call) for call in parts.calls if call.id not in known]
+    message.tool_calls = (*message.tool_calls, *fresh)
