@@ -103,6 +103,7 @@ def place_in(source: Source, evidence: Evidence, text: str, at: int) -> tuple[Se
 def _replies(record: Record) -> Sequence[Message]:
     """What the student itself said: neither what its harness put into its mouth nor what was never shown."""
     record.need("messages", "what the assistant said")
+    record.need_texts()
     return [m for m in record.messages if m.role == "assistant" and m.text and not m.hidden and not m.injected]
 
 
@@ -113,6 +114,7 @@ def _transcript(source: Messages, record: Record) -> str:
 
 def _chosen(source: Messages, record: Record) -> Sequence[Message]:
     record.need("messages", "messages")
+    record.need_texts()
     chosen = [m for m in record.messages if m.role in source.roles and not m.hidden and m.text.strip()]
     return chosen if source.last is None else chosen[-source.last :]
 
@@ -127,6 +129,7 @@ def _of_call(source: ToolText, call: Call) -> str:
 
 def _calls(source: ToolText, record: Record) -> Sequence[Call]:
     record.need("tool_calls", "tool calls")
+    record.need_texts()
     if source.part == "result":
         record.need("results", "what tools answered")
     # what was asked of a tool was asked even where it was refused; what it answered is only there when it ran

@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from rulebook.errors import Missing
+from rulebook.errors import Missing, NotHandedIn
 from rulebook.evidence.transcript import End, Message, Usage
 from rulebook.outcome import Seen
 
@@ -212,6 +212,7 @@ class Record(Struct):
     where the file shows them, and `threads` holds those calls. `sha256` is that of the bytes it was read from, in hex;
     None when it was not read from a file. `possible_events` holds the names that a foreign session can show, so that
     the absence of another tells nothing; None: any.
+    `excess` says why some texts, arguments or results that rules ask for are not here: there were too many.
     """
 
     format: str = "chock_log"
@@ -253,6 +254,7 @@ class Record(Struct):
     wants: Wants = EVERYTHING
     sha256: str | None = None
     possible_events: frozenset[str] | None = None
+    excess: str = ""
     _by_name: dict[str, list[EventRecord]] | None = None
 
     @property
@@ -265,8 +267,14 @@ class Record(Struct):
         """No turn, or no tool call: what is negative by nature then passes without meaning anything."""
         return self.turns == 0 or self.call_count == 0
 
+    def need_texts(self) -> None:
+        """Raise NotHandedIn when the session holds more text than is kept: what cannot be looked at clears nobody."""
+        if self.excess:
+            raise NotHandedIn(f"the session is too large to be looked at: {self.excess}", cause="excess")
+
     def events_named(self, name: str) -> list[EventRecord]:
         """The kept events called `name`, in the log's order; asked once everything is folded."""
+        self.need_texts()
         if self._by_name is None:
             self._by_name = {}
             for event in self.events:

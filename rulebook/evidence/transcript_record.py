@@ -41,6 +41,7 @@ def record_of(transcript: Transcript, wants: Wants = EVERYTHING) -> Record:
     record.carries = _carried(transcript, record.first_ms)
     record.started = True
     record.sha256 = transcript.source.sha256
+    record.excess = next((warning.text for warning in transcript.warnings if warning.code == "too_large"), "")
     record.possible_events = told_events(record.carries)
     record.models = list(transcript.models)
     record.outcome = transcript.outcome

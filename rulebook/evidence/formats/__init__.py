@@ -12,8 +12,9 @@ from rulebook.errors import SeveralSessions, UnknownFormat, UsageError
 from rulebook.evidence.record import EVERYTHING, Wants
 from rulebook.evidence.session_files.known import lookalike
 from rulebook.evidence.session_files.openings import opened_by
+from rulebook.evidence.session_files.pairing import warn
 from rulebook.evidence.session_files.sample import SAMPLE_BYTES, Sample, sample_of
-from rulebook.evidence.session_files.shape import Format, SessionFile
+from rulebook.evidence.session_files.shape import LIMIT_LINE_BYTES, Format, SessionFile
 from rulebook.evidence.transcript import Transcript
 from rulebook.ports import Files
 from rulebook.spelling import guess, listed
@@ -64,7 +65,7 @@ def read_session(
     """
     chosen, file = _looked_at(path, files, format_name, wants)
     file.part = _part(chosen, file, part)
-    return chosen.read(file)
+    return _read(chosen, file)
 
 
 def read_sessions(
@@ -77,7 +78,15 @@ def read_sessions(
         raise UnknownFormat(f"`{path}` is {chosen.title} that holds no session")
     for name in names:
         file.part = name
-        yield chosen.read(file)
+        yield _read(chosen, file)
+
+
+def _read(chosen: Format, file: SessionFile) -> Transcript:
+    transcript = chosen.read(file)
+    for number in file.overlong:
+        text = f"a line longer than {LIMIT_LINE_BYTES // 1024 // 1024} MB is not read, and may hold a call or a reply"
+        warn(transcript, "lost_record", number, text)
+    return transcript
 
 
 def _looked_at(path: str, files: Files, format_name: str | None, wants: Wants) -> tuple[Format, SessionFile]:

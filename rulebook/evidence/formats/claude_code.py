@@ -106,7 +106,7 @@ def _take_subagents(file: SessionFile, reading: Reading) -> None:
                 f"the sub-agent `{agent}` has no file beside the session",
             )
             continue
-        with file.files.lines(str(path.parent / found)) as lines:
+        with file.lines_beside(str(path.parent / found)) as lines:
             for line in lines:
                 try:
                     reading.take(None, decoded(line), agent)

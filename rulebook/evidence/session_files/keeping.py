@@ -1,6 +1,6 @@
 """What a reader of lines keeps of a session's texts: what is asked for, and no more than fits."""
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from rulebook.evidence.record import EVERYTHING, Wants
 from rulebook.evidence.session_files.pairing import warn
@@ -17,7 +17,7 @@ class Keeping(Struct):
     """Lets texts through as far as `wants` asks for them. `full`: some that were asked for no longer fitted."""
 
     wants: Wants = EVERYTHING
-    left: int = KEPT_CHARACTERS
+    left: int = field(default_factory=lambda: KEPT_CHARACTERS)
     full: bool = False
 
     def said(self, text: str) -> str:
@@ -56,5 +56,5 @@ class Keeping(Struct):
     def tell(self, transcript: Transcript) -> None:
         """Note in the transcript that it was full."""
         if self.full:
-            text = f"only {KEPT_CHARACTERS // 1024 // 1024} million characters of its texts are kept"
+            text = f"only {KEPT_CHARACTERS:,} characters of what was said and answered are kept"
             warn(transcript, "too_large", None, text)
