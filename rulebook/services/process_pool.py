@@ -23,7 +23,7 @@ def spread(
     try:
         while True:
             while len(waiting) < 4 * workers and (piece := next(pieces, None)) is not None:
-                waiting.append((piece, pool.submit(_done, piece)))
+                waiting.append((piece, _submitted(pool, piece)))
             if not waiting:
                 break
             piece, future = waiting.popleft()
@@ -41,6 +41,16 @@ def spread(
         _end(pool)
         raise
     pool.shutdown()
+
+
+def _submitted(pool: ProcessPoolExecutor, piece: object) -> Future[Any]:
+    """The piece under way. In a pool that broke since the last look, it has failed as those before it have."""
+    try:
+        return pool.submit(_done, piece)
+    except BrokenProcessPool as broken:
+        failed: Future[Any] = Future()
+        failed.set_exception(broken)
+        return failed
 
 
 def _alone(work: Callable[[Given], Result], piece: Given, lost: Callable[[Given], Result]) -> Result:
@@ -63,6 +73,7 @@ def _pool(work: Callable[[Any], Any], workers: int) -> ProcessPoolExecutor:
 
 _work: Callable[[Any], Any] | None = None
 _ending = False
+_TO_CLEAR_UP_S = 10.0
 
 
 def _begin(work: Callable[[Any], Any]) -> None:
@@ -94,4 +105,6 @@ def _end(pool: ProcessPoolExecutor) -> None:
             process.terminate()
     for process in processes:
         with suppress(OSError, ValueError, AssertionError):
+            process.join(_TO_CLEAR_UP_S)
+            process.kill()  # one that waits for a lock which died with another process would wait for ever
             process.join()
