@@ -76,13 +76,13 @@ def events_of(transcript: Transcript) -> Iterator[LoggedEvent]:
 
 def counted_events(transcript: Transcript) -> dict[str, int]:
     """How many events of each name there are, without telling one: what they hold costs more than all the rest."""
-    own = transcript.messages
+    own = [message for message in transcript.messages if not message.copied]
     started = children_of(transcript)
     counts = {
         "session.start": 1,
         "session.imported": 1,
         "tool.result": sum([message.tool_result is not None for message in own]),
-        "message": len(own) + sum(len(thread.messages) for thread in transcript.threads),
+        "message": len(transcript.messages) + sum(len(thread.messages) for thread in transcript.threads),
         "tool.call": sum([len(message.tool_calls) for message in own]),
         "session.spawn": len(started),
         "agent.complete": sum(child.outcome is not None for child in started),
