@@ -7,7 +7,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from rulebook.checks import Check, Checked
-from rulebook.evidence.absence import need_whole, unknown_tools, unseen_agents
+from rulebook.evidence.absence import need_every_call, need_whole, unknown_tools, unseen_agents
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.call_shape import ArgsMatch, CallOptions, tool_names
 from rulebook.evidence.call_verdicts import CallVerdicts, Doubt, listed_calls, undecided
@@ -112,11 +112,11 @@ class ToolCalls(Check, kind="tool_calls"):
     def measure(self, evidence: Evidence, ports: Ports) -> Outcome:
         """Compare the calls; what cannot be told of one counts only where it could decide."""
         record = evidence.session
-        record.need("tool_calls", "tool calls")
         fill = partial(filled, evidence=evidence)
         shapes = [call.shape(call.name, self.args_match, fill) for call in self.calls]
         look = CallVerdicts(record, shapes, Compared(search_with(ports)))
         if not self._counts:
+            record.need("tool_calls", "tool calls")
             return self._in_a_row(record, look)
         moments = evidence.timeline(frozenset()).calls(look.names)
         return self._counted(record, look, [moment.call for moment in moments if moment.call is not None])
@@ -139,14 +139,16 @@ class ToolCalls(Check, kind="tool_calls"):
         most = len(sure) + len(doubtful)
         over = self.max is not None and len(sure) > self.max
         expected, seen = self._bounds(), tuple(call.seen for call in sure[:_SEEN_AT_MOST])
+        if self.max is None or sum(call.thread is None for call in sure) <= self.max:
+            record.need("tool_calls", "tool calls")
         if over or most < self._least:
             if not over:
-                need_whole(record, self.owner())
+                need_every_call(record, self.owner())
             return binary(False, listed_calls(sure) if over else "", expected=expected, actual=len(sure), seen=seen)
         if len(sure) < self._least or (self.max is not None and most > self.max):
             return undecided(doubtful, record, expected)
         if self.max is not None:
-            need_whole(record, self.owner())
+            need_every_call(record, self.owner())
         idle, note = (record.did_nothing, "") if self.forbids() else (False, "")
         if self.forbids():
             unknown = self._unknown(record)

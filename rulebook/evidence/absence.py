@@ -35,6 +35,21 @@ def need_whole(record: Record, category: Category) -> None:
         raise Missing(category, "the log has no `session.end`, so what came after its last line is not known")
 
 
+def need_every_call(record: Record, category: Category) -> None:
+    """Raise Missing when the session may hold calls that are not seen: a log without its end, a lost sub-agent."""
+    need_whole(record, category)
+    hidden = hidden_calls(record)
+    if hidden:
+        raise Missing("harness", hidden)
+
+
+def hidden_calls(record: Record) -> str:
+    """What to say of a foreign session that does not hold the calls of all its sub-agents; empty when it does."""
+    if not record.unseen_calls:
+        return ""
+    return f"{record.title} does not hold what all its sub-agents called: {record.unseen_calls}"
+
+
 def unknown_tools(record: Record, names: Iterable[str]) -> list[str]:
     """Those of `names` that no tool of our harness and none known in this session bears."""
     known = HARNESS_TOOLS | (record.known_tools or frozenset()) | record.tool_counts.keys()

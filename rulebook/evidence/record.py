@@ -213,6 +213,10 @@ class Record(Struct):
     None when it was not read from a file. `possible_events` holds the names that a foreign session can show, so that
     the absence of another tells nothing; None: any.
     `excess` says why some texts, arguments or results that rules ask for are not here: there were too many.
+
+    `gaps` says of what the format can carry and this session does not show in full, why; `unseen_calls` why a
+    sub-agent may have made calls that it does not show: what stands in `tool_counts`, `delegated`, `calls` and
+    `threads` was called all the same.
     """
 
     format: str = "chock_log"
@@ -255,6 +259,8 @@ class Record(Struct):
     sha256: str | None = None
     possible_events: frozenset[str] | None = None
     excess: str = ""
+    gaps: Mapping[Fact, str] = field(default_factory=dict)
+    unseen_calls: str = ""
     _by_name: dict[str, list[EventRecord]] | None = None
 
     @property
@@ -282,6 +288,15 @@ class Record(Struct):
         return self._by_name.get(name, [])
 
     def need(self, fact: Fact, what: str) -> None:
-        """Raise Missing in `harness` when this session's format cannot carry `fact`; `what` says what was asked for."""
-        if fact not in self.carries:
-            raise Missing("harness", f"{self.title} does not record {what}")
+        """Raise Missing in `harness` when this session does not tell `fact`; `what` says what was asked for."""
+        lacking = self.lack(fact, what)
+        if lacking:
+            raise Missing("harness", lacking)
+
+    def lack(self, fact: Fact, what: str) -> str:
+        """Why nothing can be said about `what`: its format never tells that, or a part was lost; empty: it can."""
+        if fact in self.carries:
+            return ""
+        if fact in self.gaps:
+            return f"{self.title} is not whole, so nothing is concluded about {what}: {self.gaps[fact]}"
+        return f"{self.title} does not record {what}"

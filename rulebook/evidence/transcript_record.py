@@ -1,7 +1,7 @@
 """A foreign session's transcript as the facts that rules ask for."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from rulebook.evidence.formats import format_named
@@ -22,9 +22,23 @@ from rulebook.evidence.transcript import Message, ToolCall, ToolResult, Transcri
 from rulebook.evidence.transcript_events import children_of, counted_events, events_of, moments, told_events
 from rulebook.outcome import Seen
 
-_SPENT_UNSEEN = frozenset(("usage_partial", "usage_differs", "subagent_missing"))
+_REPLIES: frozenset[Fact] = frozenset(("messages", "tool_calls", "results", "end", "usage", "events"))
+_CONTENTS: frozenset[Fact] = frozenset(("messages", "tool_calls", "results"))
 
-_CALLS_ELSEWHERE = frozenset(("unread_exchange", "split_conversation", "lost_record"))
+_LEFT_OPEN: dict[str, frozenset[Fact]] = {
+    "usage_partial": frozenset(("usage",)),
+    "usage_differs": frozenset(("usage",)),
+    "subagent_missing": frozenset(("usage", "subagents")),
+    "unread_exchange": _REPLIES,
+    "split_conversation": _REPLIES,
+    "lost_record": _REPLIES,
+    "lost_call": frozenset(("tool_calls", "results")),
+    "lost_message": frozenset(("messages",)),
+    "content_not_captured": _CONTENTS,
+    "lost_text": _CONTENTS,
+    "no_messages": ALL_FACTS - {"end", "cost", "time"},
+}
+"""What each irregularity leaves open: tokens spent out of sight make a total too small to satisfy a limit."""
 
 Status = Literal["ok", "error", "refused", "unfinished"]
 
@@ -38,7 +52,8 @@ def record_of(transcript: Transcript, wants: Wants = EVERYTHING) -> Record:
         wants=wants,
     )
     record.first_ms, record.last_ms = moments(transcript)
-    record.carries = _carried(transcript, record.first_ms)
+    record.gaps, record.unseen_calls = gaps_in(transcript), _unseen_calls(transcript)
+    record.carries = _carried(transcript, record.gaps, record.first_ms)
     record.started = True
     record.sha256 = transcript.source.sha256
     record.excess = next((warning.text for warning in transcript.warnings if warning.code == "too_large"), "")
@@ -67,43 +82,51 @@ def title_of(name: str) -> str:
 
 
 def carried(transcript: Transcript) -> frozenset[Fact]:
-    """What this very session tells: its format's facts without those that its file leaves open.
-
-    Tokens that were spent out of sight (replies without usage, sub-agents whose files are missing) leave the
-    session's total open, and a total that is too small must not satisfy a limit.
-    """
-    return _carried(transcript, moments(transcript)[0])
+    """What this very session tells: its format's facts without those that its file leaves open."""
+    return _carried(transcript, gaps_in(transcript), moments(transcript)[0])
 
 
-def _carried(transcript: Transcript, first_ms: int | None) -> frozenset[Fact]:
+def _carried(transcript: Transcript, gaps: Mapping[Fact, str], first_ms: int | None) -> frozenset[Fact]:
     known = format_named(transcript.source.format)
-    facts = set(known.carries if known is not None else ALL_FACTS)
-    codes = {warning.code for warning in transcript.warnings}
+    facts = set(known.carries if known is not None else ALL_FACTS) - gaps.keys()
     if transcript.end.reason == "unknown":
         facts.discard("end")
-    if transcript.usage is None or transcript.usage.total is None or codes & _SPENT_UNSEEN:
+    if transcript.usage is None or transcript.usage.total is None:
         facts.discard("usage")
     if first_ms is None:
         facts.discard("time")
-    if "subagent_missing" in codes:
-        facts.discard("subagents")
-    if codes & _CALLS_ELSEWHERE:
-        facts -= {"messages", "tool_calls", "results", "end", "usage", "events"}
-    if "lost_call" in codes or _has_nameless_call(transcript):
-        facts -= {"tool_calls", "results"}
-    if "lost_message" in codes:
-        facts.discard("messages")
-    if codes & {"content_not_captured", "lost_text"}:
-        facts -= {"messages", "tool_calls", "results"}
-    if "no_messages" in codes:
-        facts &= {"end", "cost", "time"}
     return frozenset(facts)
 
 
-def _has_nameless_call(transcript: Transcript) -> bool:
-    """Whether some call does not say of which tool: it may be one of any."""
+def gaps_in(transcript: Transcript) -> dict[Fact, str]:
+    """What this session would tell if its file were whole, and what was lost."""
+    gaps: dict[Fact, str] = {}
+    for warning in transcript.warnings:
+        for fact in _LEFT_OPEN.get(warning.code, ()):
+            gaps.setdefault(fact, _placed(transcript, warning.text, warning.where))
+    nameless = _nameless_call(transcript)
+    if nameless is not None:
+        told = _placed(transcript, "a call does not name its tool", nameless.src)
+        gaps.setdefault("tool_calls", told)
+        gaps.setdefault("results", told)
+    return gaps
+
+
+def _placed(transcript: Transcript, text: str, where: int | None) -> str:
+    place = "line" if transcript.source.places == "lines" else "item"
+    return text if where is None else f"{text} ({place} {where})"
+
+
+def _unseen_calls(transcript: Transcript) -> str:
+    lost = (warning for warning in transcript.warnings if warning.code == "subagent_missing")
+    return next((_placed(transcript, warning.text, warning.where) for warning in lost), "")
+
+
+def _nameless_call(transcript: Transcript) -> Message | None:
+    """The first message with a call that does not say of which tool: it may be one of any."""
     threads = (transcript.messages, *(thread.messages for thread in transcript.threads))
-    return any(not call.name for messages in threads for message in messages for call in message.tool_calls)
+    said = (message for messages in threads for message in messages)
+    return next((message for message in said if any(not call.name for call in message.tool_calls)), None)
 
 
 def _take_calls(record: Record, transcript: Transcript) -> None:
