@@ -47,7 +47,7 @@ def _check_one(given: Namespace, session: str, params: Mapping[str, str]) -> int
         output.put(_report(judged, given.format, output.stdout_colour(given.color)))
     else:
         write_text(given.output, _report(judged, given.format, colour=False), force=True)
-        output.say(headline(judged, colour=output.stderr_colour(given.color)))
+        output.say_laid_out(headline(judged, colour=output.stderr_colour(given.color)))
         output.say(f"Wrote {given.output}.")
     return exit_status(judged)
 

@@ -141,7 +141,7 @@ def _run(argv: Sequence[str]) -> int:
 
 def _unknown(name: str) -> int:
     if not name:
-        output.say(overview().rstrip("\n"))
+        output.say_laid_out(overview().rstrip("\n"))
         return USAGE
     from rulebook.spelling import guess
 
@@ -167,5 +167,5 @@ def _failed(argv: Sequence[str], error: Exception) -> int:
         case _:
             from rulebook.cli.bug_report import bug_report
 
-            output.say(bug_report(argv, error))
+            output.say_laid_out(bug_report(argv, error))
             return FAULT

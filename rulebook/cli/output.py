@@ -5,6 +5,8 @@ import os
 import sys
 from typing import Literal, TextIO
 
+from rulebook.terminal import harmless
+
 
 class UnwrittenError(Exception):
     """What was to be printed could not be: a full disk, a closed stream."""
@@ -19,7 +21,12 @@ def put(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Write a line of talk to stderr."""
+    """Write a line of talk to stderr, whatever the names in it hold: they may be those of strangers' files."""
+    _write(sys.stderr, harmless(text) + "\n")
+
+
+def say_laid_out(text: str) -> None:
+    """Write talk that has its lines and colours already, and is harmless."""
     _write(sys.stderr, text + "\n")
 
 

@@ -13,5 +13,5 @@ def show_problems(diagnostics: Sequence[Diagnostic]) -> None:
     colour = output.stderr_colour("auto")
     for file in dict.fromkeys(diagnostic.file for diagnostic in diagnostics):
         own = [diagnostic for diagnostic in diagnostics if diagnostic.file == file]
-        output.say(render_problems(file, text_of(file), own, colour=colour) + "\n")
+        output.say_laid_out(render_problems(file, text_of(file), own, colour=colour) + "\n")
     output.say("rulebook: the rule file is not valid, so nothing was judged. rulebook lint shows all of this again.")
