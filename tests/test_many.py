@@ -160,3 +160,50 @@ def test_a_report_that_cannot_be_written_is_a_fault(capsys: pytest.CaptureFixtur
     assert lines.startswith("FAULT       no score    no reward    a.jsonl ")
     assert "`reports/a.jsonl.report.json…" in lines
     assert os.path.isfile("reports/b.jsonl.report.json")
+
+
+def test_a_session_on_several_ways_counts_once(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    session("runs/a.jsonl", "grep")
+    session("runs/b.jsonl", "dig")
+    os.symlink("runs", "same")
+    ways = ("runs", "./runs/a.jsonl", str(place / "runs/a.jsonl"), "same/b.jsonl", "same", "runs/", "same/../runs/a.jsonl")
+    check(*(word for way in ways for word in ("--session", way)))
+    assert "\n2 sessions: 1 passed, 1 failed. Mean reward 0.83.\n" in capsys.readouterr().out
+
+
+def test_it_says_how_many_reports_were_written(capsys: pytest.CaptureFixture[str]) -> None:
+    session("runs/a.jsonl", "grep")
+    Path("runs/b.jsonl").write_text("junk")
+    check("--session", "runs", "--output", "reports")
+    assert "Wrote 1 report into reports.\n" in capsys.readouterr().err
+    os.remove("runs/a.jsonl")
+    check("--session", "runs", "--output", "others")
+    assert "Wrote no report into others.\n" in capsys.readouterr().err
+
+
+def test_a_long_summary_keeps_within_its_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    session("runs/passed.jsonl", "grep")
+    session("runs/failed.jsonl", "dig")
+    session("runs/torn.jsonl", "grep")
+    torn = Path("runs/torn.jsonl").read_bytes()
+    Path("runs/torn.jsonl").write_bytes(torn[:-20])
+    Path("runs/junk.jsonl").write_text("junk")
+    os.makedirs("reports/failed2.jsonl.report.json")
+    session("runs/failed2.jsonl", "dig")
+    check("--session", "runs", "--output", "reports")
+    out = capsys.readouterr().out
+    assert "5 sessions: 1 passed, 1 failed, 1 audit gap, 1 not read, 1 fault. Mean reward" in out
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_names_of_files_send_no_commands_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "a\x1b[31m\n'.jsonl"
+    assert check("--session", name) == 1
+    session(name, "grep")
+    check("--session", name, "--format", "json", "--output", f"{name}.json")
+    assert main(["show", f"{name}.json"]) == 0
+    assert main(["show", f"{name}.json#nothing\x1b[2J"]) == 1
+    said = capsys.readouterr().err
+    assert "\x1b" not in said
+    assert len(said.splitlines()) == 5
+    assert r"""rulebook show 'a\x1b[31m\n'"'"'.jsonl.json#FINDING'""" in said
