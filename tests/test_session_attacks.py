@@ -192,3 +192,144 @@ def test_neither_of_two_arguments_of_one_name_hides_the_other(raw: str, tmp_path
     found = judged(tmp_path, json.dumps([ASKED, says(tool_calls=[chat_call("bash", "b1", raw)]), DONE]), rules)
     assert [found[f"checks[{name}]"].status for name in "ab"] == ["fail", "fail"]
     assert "have a key twice" in found["checks[a]"].reason
+
+
+AT = "2026-03-01T10:00:00.000Z"
+PLAIN: JSON = {"role": "user", "content": "go"}
+EVIL_BLOCK = use()
+
+
+def codex(*records: JSON) -> str:
+    begun = {"type": "session_meta", "timestamp": AT, "payload": {"id": "s", "cli_version": "0.50.0"}}
+    safe = {"type": "function_call", "name": "safe", "arguments": "{}", "call_id": "s1"}
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "done"}]}
+    whole = [begun, item(**safe), *records, item(**said), {**begun, "type": "event_msg", "payload": {"type": "task_complete"}}]
+    return lines(*whole)
+
+
+def item(kind: str = "response_item", **payload: object) -> JSON:
+    return {"type": kind, "timestamp": AT, "payload": payload}
+
+
+def gemini(*messages: JSON) -> str:
+    safe = {"id": "2", "type": "gemini", "content": "", "toolCalls": [{"id": "s1", "name": "safe", "args": {}, "status": "success"}]}
+    said = {"id": "9", "type": "gemini", "content": "done"}
+    head = {"sessionId": "s", "projectHash": "h", "startTime": AT, "lastUpdated": AT}
+    return json.dumps({**head, "messages": [{"id": "1", "type": "user", "content": "go"}, safe, *messages, said]})
+
+
+def copilot(*events: JSON) -> str:
+    asked = {"messageId": "m", "content": "", "toolRequests": [{"toolCallId": "s1", "name": "safe", "arguments": {}}]}
+    begun = {"type": "session.start", "id": "a", "parentId": None, "data": {"sessionId": "s", "producer": "copilot-agent"}}
+    safe = {"type": "assistant.message", "id": "b", "parentId": "a", "data": asked}
+    said = {"type": "assistant.message", "id": "z", "parentId": "b", "data": {"messageId": "z", "content": "done"}}
+    return lines(begun, safe, *({"id": "c", "parentId": "b", **event} for event in events), said)
+
+
+def pi(*records: JSON) -> str:
+    safe = {"role": "assistant", "content": [{"type": "toolCall", "id": "s1", "name": "safe", "arguments": {}}]}
+    begun = {"type": "message", "id": "a", "parentId": None, "message": {"role": "user", "content": "go"}}
+    said = {"type": "message", "id": "z", "parentId": "c", "message": {"role": "assistant", "content": [{"type": "text", "text": "done"}]}}
+    head = {"type": "session", "version": 3, "id": "s", "timestamp": AT, "cwd": "/"}
+    return lines(head, begun, {"type": "message", "id": "b", "parentId": "a", "message": safe}, *records, said)
+
+
+def anthropic(*messages: JSON, **beside: object) -> str:
+    answered = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "s1", "content": "ok"}]}
+    safe = {"role": "assistant", "content": [use("safe", "s1")]}
+    whole = [PLAIN, safe, answered, *messages, {"role": "assistant", "content": [{"type": "text", "text": "done"}]}]
+    return json.dumps({"model": "m", "max_tokens": 5, "system": "s", "messages": whole, **beside})
+
+
+def responses(*items: object) -> str:
+    safe = [{"type": "function_call", "call_id": "s1", "name": "safe", "arguments": "{}"}, {"type": "function_call_output", "call_id": "s1", "output": "ok"}]
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "done"}]}
+    return json.dumps({"id": "r", "object": "response", "status": "completed", "input": [PLAIN], "output": [*safe, *items, said]})
+
+
+def atif(*steps: JSON) -> str:
+    calls = [{"tool_call_id": "s1", "function_name": "safe", "arguments": {}}]
+    whole = [{"step_id": 1, "source": "user", "message": "go"}, {"step_id": 2, "source": "agent", "message": "", "tool_calls": calls}, *steps]
+    return json.dumps({"schema_version": "ATIF-v1.5", "session_id": "s", "agent": {"name": "a", "version": "1"}, "steps": whole})
+
+
+def openhands(**event: object) -> str:
+    safe = {"id": 1, "source": "agent", "action": "run", "args": {}, "tool_call_metadata": {"function_name": "safe", "tool_call_id": "s1"}}
+    return json.dumps([{"id": 0, "source": "user", "action": "message", "args": {"content": "go"}}, safe, {"id": 2, "source": "agent", **event}])
+
+
+def swe(item_: JSON) -> str:
+    safe = says("x", tool_calls=[chat_call("safe", "s1")])
+    return json.dumps({"trajectory": [], "environment": "e", "info": {}, "history": [ASKED, safe, item_, says("done")]})
+
+
+def mini(item_: JSON) -> str:
+    safe = says("x", tool_calls=[chat_call("safe", "s1")])
+    return json.dumps({"trajectory_format": "mini-swe-agent-1.1", "info": {}, "messages": [ASKED, safe, item_]})
+
+
+def inspected(item_: JSON) -> str:
+    safe = says("x", tool_calls=[{"id": "s1", "function": "safe", "arguments": {}, "type": "function"}])
+    sample = {"id": 1, "epoch": 1, "input": "go", "messages": [PLAIN, safe, item_, says("done")]}
+    return json.dumps({"version": 2, "status": "success", "eval": {"task": "t", "model": "m"}, "samples": [sample]})
+
+
+EVIL_CALL = {"type": "function_call", "name": "evil", "arguments": "{}", "call_id": "e1"}
+HIDDEN = {
+    "codex: a part of a message": codex(item(type="message", role="assistant", content=[EVIL_BLOCK])),
+    "codex: a field of a message": codex(item(type="message", role="assistant", content=[], tool_calls=[chat_call()])),
+    "codex: a command that began": codex(item("event_msg", type="exec_command_begin", call_id="e1", command=["evil"])),
+    "codex: a tool that began": codex(item("event_msg", type="mcp_tool_call_begin", call_id="e1", invocation={"tool": "evil"})),
+    "codex: an end without an id": codex(item("event_msg", type="exec_command_end", command=["evil"])),
+    "codex: a call as an event": codex(item("event_msg", **EVIL_CALL)),
+    "codex: a call as a head": codex(item("session_meta", **EVIL_CALL)),
+    "codex: a call in a summary": codex(item("compacted", message="s", replacement_history=[EVIL_CALL])),
+    "gemini: a part": gemini({"id": "3", "type": "gemini", "content": [{"functionCall": {"name": "evil", "args": {}}}]}),
+    "gemini: another type": gemini({"id": "3", "type": "tool_group", "tools": [{"name": "evil"}]}),
+    "copilot: another event": copilot({"type": "assistant.tool", "data": {"name": "evil", "toolCallId": "e1"}}),
+    "copilot: another tool under the id": copilot({"type": "tool.execution_start", "data": {"toolCallId": "s1", "toolName": "evil"}}),
+    "copilot: a sub-agent that nobody called": copilot({"type": "subagent.started", "data": {"toolCallId": "e1", "agentName": "x"}}),
+    "pi: a call of the user": pi({"type": "message", "id": "c", "parentId": "b", "message": {"role": "user", "content": [{"type": "toolCall", "name": "evil"}]}}),
+    "pi: a message of an extension": pi({"type": "custom_message", "id": "c", "parentId": "b", "content": [{"type": "toolCall", "name": "evil"}]}),
+    "anthropic: a list in the content": anthropic({"role": "assistant", "content": [[EVIL_BLOCK]]}),
+    "anthropic: a reply beside": anthropic(response={"content": [EVIL_BLOCK]}),
+    "anthropic: content beside": anthropic(content=[EVIL_BLOCK]),
+    "responses: a part": responses({"type": "message", "role": "assistant", "content": [EVIL_BLOCK]}),
+    "responses: a text": responses(json.dumps(EVIL_CALL)),
+    "atif: a part": atif({"step_id": 3, "source": "agent", "message": [EVIL_BLOCK]}),
+    "openhands: a message of a call": openhands(action="message", args={"content": "x"}, tool_call_metadata={"function_name": "evil", "tool_call_id": "e1"}),
+    "swe_agent: a role": swe({"role": "robot", "tool_calls": [chat_call()]}),
+    "swe_agent: a call of the user": swe({**ASKED, "tool_calls": [chat_call()]}),
+    "mini_swe_agent: a role": mini({"role": "robot", "content": "```bash\nevil\n```"}),
+    "mini_swe_agent: beside the actions": mini(says("x", tool_calls=[chat_call()], extra={"actions": [{"command": "ls"}]})),
+    "inspect: calls that are no list": inspected(says("", tool_calls={"id": "e1", "function": "evil", "arguments": {}})),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_no_call_hides_in_a_session_of_another_format(name: str, tmp_path: Path) -> None:
+    found = judged(tmp_path, HIDDEN[name])
+    assert found["forbidden_tools[evil]"].status in ("fail", "unmeasured")
+    assert found["checks[order]"].status in ("fail", "unmeasured")
+    assert found["checks[known]"].status == "pass"
+
+
+BARE = {
+    "codex": codex(),
+    "gemini": gemini(),
+    "copilot": copilot(),
+    "pi": pi({"type": "message", "id": "c", "parentId": "b", "message": {"role": "user", "content": "and?"}}),
+    "anthropic": anthropic(),
+    "responses": responses(),
+    "atif": atif(),
+    "openhands": openhands(action="message", args={"content": "done"}),
+    "swe_agent": swe(ASKED),
+    "mini_swe_agent": mini(ASKED),
+    "inspect": inspected(PLAIN),
+}
+
+
+@pytest.mark.parametrize("name", BARE)
+def test_nothing_is_held_against_a_session_that_hides_nothing(name: str, tmp_path: Path) -> None:
+    found = judged(tmp_path, BARE[name])
+    assert {found[one].status for one in (*NEGATIVE, "checks[known]")} == {"pass"}
