@@ -94,7 +94,8 @@ class ToolCalls(Check, kind="tool_calls"):
     def wants(self) -> Wants:
         """The calls, and what its templates need."""
         names = frozenset[str]().union(*(call.names() for call in self.calls))
-        return Wants(tool_calls=True) | wants_of_names(names)
+        named = all(call.comparisons().keys() <= {"name"} for call in self.calls)
+        return Wants(calls=named, tool_calls=not named) | wants_of_names(names)
 
     def texts(self, scope: Scope) -> Iterable[tuple[Path, Checked, Scope]]:
         """The patterns and templates in the calls."""

@@ -23,7 +23,7 @@ class CallFold:
 
     def __init__(self, record: Record, wants: Wants, network: NetworkFold) -> None:
         self._record, self._wants, self._network = record, wants, network
-        self._keeping = wants.tool_calls
+        self._keeping = wants.order
         self._counts = record.tool_counts
         self._open: dict[str, str] = {}
         self._kept: dict[str, _Kept] = {}

@@ -41,10 +41,12 @@ ALL_FACTS: frozenset[Fact] = frozenset(
 class Wants(Struct, frozen=True):
     """What the rules will ask of a session beyond counts: nothing else is kept in memory.
 
-    `events` names the kinds whose payloads are kept, `all_events` keeps every one.
+    `calls` keeps the calls in their order, their names and how they ended; `tool_calls` their arguments and results
+    too. `events` names the kinds whose payloads are kept, `all_events` keeps every one.
     """
 
     messages: bool = False
+    calls: bool = False
     tool_calls: bool = False
     approvals: bool = False
     events: frozenset[str] = frozenset()
@@ -54,6 +56,11 @@ class Wants(Struct, frozen=True):
     def payloads(self) -> bool:
         """Whether what events hold is asked for, which is all that was said and done."""
         return self.all_events or bool(self.events)
+
+    @property
+    def order(self) -> bool:
+        """Whether the calls themselves are asked for, and not only how many there are."""
+        return self.calls or self.tool_calls
 
     @property
     def texts(self) -> bool:
@@ -68,6 +75,7 @@ class Wants(Struct, frozen=True):
     def __or__(self, other: "Wants") -> "Wants":
         return Wants(
             self.messages or other.messages,
+            self.calls or other.calls,
             self.tool_calls or other.tool_calls,
             self.approvals or other.approvals,
             self.events | other.events,
@@ -202,16 +210,25 @@ class Network(Struct):
     permitted: list[Approval] = field(default_factory=list)
 
 
+class Spoken(Struct, frozen=True):
+    """What the assistant said: its messages, where each starts in them all joined, and the last one with a text."""
+
+    messages: list[Message]
+    starts: list[int]
+    joined: str
+    last: Message | None
+
+
 class Record(Struct):
     """The facts of one session.
 
     `format` is `chock_log` or the name of a foreign format, `title` what messages call the session; `carries` what
-    that format can tell. `event_counts` and `first_event` (byte offset) are by the names on the wire, unknown ones
-    too. `known_tools` holds the tools that the session is known to have had; None when the format does not say.
-    `went_on`: a further run began after the last end. `delegated` counts the calls that sub-agents made, by tool,
-    where the file shows them, and `threads` holds those calls. `sha256` is that of the bytes it was read from, in hex;
-    None when it was not read from a file. `possible_events` holds the names that a foreign session can show, so that
-    the absence of another tells nothing; None: any.
+    that format can tell. `spoken` is worked out once it is asked for. `event_counts` and `first_event` (byte
+    offset) are by the names on the wire, unknown ones too. `known_tools` holds the tools that the session is known
+    to have had; None when the format does not say. `went_on`: a further run began after the last end. `delegated`
+    counts the calls that sub-agents made, by tool, where the file shows them, and `threads` holds those calls.
+    `sha256` is that of the bytes it was read from, in hex; None when it was not read from a file. `possible_events`
+    holds the names that a foreign session can show, so that the absence of another tells nothing; None: any.
     `excess` says why some texts, arguments or results that rules ask for are not here: there were too many.
 
     `gaps` says of what the format can carry and this session does not show in full, why; `unseen_calls` why a
@@ -261,6 +278,7 @@ class Record(Struct):
     excess: str = ""
     gaps: Mapping[Fact, str] = field(default_factory=dict)
     unseen_calls: str = ""
+    spoken: Spoken | None = None
     _by_name: dict[str, list[EventRecord]] | None = None
 
     @property

@@ -45,13 +45,24 @@ Status = Literal["ok", "error", "refused", "unfinished"]
 
 def record_of(transcript: Transcript, wants: Wants = EVERYTHING) -> Record:
     """Fold a transcript into its facts. Threads of sub-agents count as children and not as turns or calls."""
+    record = headed(transcript, wants, moments(transcript))
+    if wants.messages:
+        record.messages = list(transcript.messages)
+    _take_calls(record, transcript)
+    _take_children(record, transcript)
+    _take_events(record, transcript)
+    return record
+
+
+def headed(transcript: Transcript, wants: Wants, times: tuple[int | None, int | None]) -> Record:
+    """The record of a transcript without its messages, calls and events; `times` are its first and last moments."""
     record = Record(
         format=transcript.source.format,
         title=title_of(transcript.source.format),
         session_id=transcript.session_id,
         wants=wants,
     )
-    record.first_ms, record.last_ms = moments(transcript)
+    record.first_ms, record.last_ms = times
     record.gaps, record.unseen_calls = gaps_in(transcript), _unseen_calls(transcript)
     record.carries = _carried(transcript, record.gaps, record.first_ms)
     record.started = True
@@ -67,11 +78,6 @@ def record_of(transcript: Transcript, wants: Wants = EVERYTHING) -> Record:
     if transcript.end.reason != "unknown":
         last = len(transcript.messages) - 1
         record.ends = [EndRecord(transcript.end, Seen(message=last if last >= 0 else None))]
-    if wants.messages:
-        record.messages = list(transcript.messages)
-    _take_calls(record, transcript)
-    _take_children(record, transcript)
-    _take_events(record, transcript)
     return record
 
 
@@ -133,8 +139,9 @@ def _take_calls(record: Record, transcript: Transcript) -> None:
     for call in _calls_of(transcript.messages):
         record.call_count += 1
         record.tool_counts[call.name] = record.tool_counts.get(call.name, 0) + 1
-        record.first_call.setdefault(call.name, call.seen)
-        if record.wants.tool_calls:
+        if call.name not in record.first_call:
+            record.first_call[call.name] = call.seen
+        if record.wants.order:
             record.calls.append(call)
     spoken = (message for message in transcript.messages if message.role == "assistant" and not message.copied)
     record.turns = sum(not message.injected for message in spoken)
@@ -201,7 +208,7 @@ def _take_children(record: Record, transcript: Transcript) -> None:
     for thread in transcript.threads:
         for given in (call for message in thread.messages if not message.copied for call in message.tool_calls):
             record.delegated[given.name] = record.delegated.get(given.name, 0) + 1
-        if record.wants.tool_calls:
+        if record.wants.order:
             calls = list(_calls_of(thread.messages, thread.id))
             record.threads.append(Delegated(thread.id, thread.parent_call_id, calls))
 

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from rulebook.diagnostic import has_errors
-from rulebook.errors import Missing, RuleFileError, UsageError
+from rulebook.errors import Missing, RuleFileError, UnknownFormat, UsageError
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.record import Record
 from rulebook.expression.program import Program, folder_of, load_rules
@@ -68,16 +68,19 @@ class Check(Struct, frozen=True):
             )
         )
 
-    def each(self, session: str) -> Iterator[Judged]:
-        """Every session that a file holds, checked. Raises UsageError."""
-        for opened in open_sessions(
+    def each(self, session: str) -> Iterator[tuple[str | None, Judged | UnknownFormat]]:
+        """Every session that a file holds, checked, with its name in the file; or why one of several cannot be read.
+
+        Raises UsageError.
+        """
+        for part, opened in open_sessions(
             session,
             self.program.wants,
             self.ports.files,
             session_format=self.session_format,
             allow_unchained=self.allow_unchained,
         ):
-            yield self._judged(opened)
+            yield part, opened if isinstance(opened, UnknownFormat) else self._judged(opened)
 
     @property
     def fixture(self) -> str | None:

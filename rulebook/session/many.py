@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from rulebook.errors import UsageError
+from rulebook.errors import UnknownFormat, UsageError
 from rulebook.report.batch import FAULT, Line, line_of
 from rulebook.report.eval_report import canonical, eval_report
 from rulebook.report.judged import Judged
@@ -41,18 +41,25 @@ def _lines(check: Check, root: str, output: str | None, session: str) -> list[Li
     name = _name(session, root)
     lines: list[Line] = []
     try:
-        for judged in check.each(session):
-            label = name if judged.part is None or session.endswith(f"#{judged.part}") else f"{name}#{judged.part}"
+        for part, judged in check.each(session):
+            label = name if part is None or session.endswith(f"#{part}") else f"{name}#{part}"
+            if isinstance(judged, UnknownFormat):
+                lines.append(_unread(label, session, judged))
+                continue
             report = None if output is None else _write(check, judged, os.path.join(output, name), session, len(lines))
             lines.append(line_of(label, judged, report))
     except UsageError as error:
-        lines.append(Line(name, "not read", REFUSED, reason=str(error).removeprefix(f"`{session}` ")))
+        lines.append(_unread(name, session, error))
     except _UnwrittenError as error:
         lines.append(Line(name, "fault", FAULT, reason=str(error)))
     except Exception as error:
         alone = f"a fault of Rulebook's ({type(error).__name__}): check it alone for a report of the fault"
         lines.append(Line(name, "fault", FAULT, reason=alone))
     return lines
+
+
+def _unread(label: str, session: str, error: UsageError) -> Line:
+    return Line(label, "not read", REFUSED, reason=str(error).removeprefix(f"`{session}` "))
 
 
 def _lost(root: str, session: str) -> list[Line]:

@@ -3,13 +3,13 @@
 What they share stands in `session_files`; no format imports anything from here.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
 from rulebook.errors import SeveralSessions, UnknownFormat, UsageError
-from rulebook.evidence.record import EVERYTHING, Wants
+from rulebook.evidence.record import EVERYTHING, Record, Wants
 from rulebook.evidence.session_files.known import lookalike
 from rulebook.evidence.session_files.openings import opened_by
 from rulebook.evidence.session_files.pairing import warn
@@ -73,12 +73,39 @@ def read_sessions(
 ) -> Iterator[Transcript]:
     """Every session of a foreign file, one after the other in its order. Raises as `read_session` does."""
     chosen, file = _looked_at(path, files, format_name, wants)
-    names = [None] if chosen.parts is None else chosen.parts(file)
-    if not names:
-        raise UnknownFormat(f"`{path}` is {chosen.title} that holds no session")
-    for name in names:
+    for name in _names(chosen, file):
         file.part = name
         yield _read(chosen, file)
+
+
+def fold_sessions(
+    path: str, files: Files, format_name: str | None = None, *, wants: Wants
+) -> Iterator[tuple[str | None, Record | Transcript | UnknownFormat]]:
+    """Every session of a foreign file with its part's name, as the facts that `wants` names where it can be folded.
+
+    One of several that cannot be read is the error that says so, and the others follow. Raises as `read_session` does.
+    """
+    chosen, file = _looked_at(path, files, format_name, wants)
+    for name in _names(chosen, file):
+        file.part = name
+        yield name, _attempted(chosen, file)
+
+
+def _names(chosen: Format, file: SessionFile) -> Sequence[str | None]:
+    names = [None] if chosen.parts is None else chosen.parts(file)
+    if not names:
+        raise UnknownFormat(f"`{file.path}` is {chosen.title} that holds no session")
+    return names
+
+
+def _attempted(chosen: Format, file: SessionFile) -> Record | Transcript | UnknownFormat:
+    try:
+        record = None if chosen.fold is None else chosen.fold(file)
+        return _read(chosen, file) if record is None else record
+    except UnknownFormat as error:
+        if chosen.parts is None:
+            raise
+        return error
 
 
 def _read(chosen: Format, file: SessionFile) -> Transcript:

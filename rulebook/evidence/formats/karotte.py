@@ -7,7 +7,9 @@ from msgspec import to_builtins
 
 from rulebook.errors import UnknownFormat
 from rulebook.evidence.formats.karotte_events import AnyEvent, PreHookCompleted, Run, Scored
+from rulebook.evidence.formats.karotte_fold import fold
 from rulebook.evidence.formats.karotte_run import EVENT_TYPES, Reading
+from rulebook.evidence.record import Record
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
 from rulebook.evidence.session_files.values import decoded, mapping, refuse_deep, word
@@ -33,18 +35,36 @@ def _read(file: SessionFile) -> Transcript:
     return transcript
 
 
+def _fold(file: SessionFile) -> Record | None:
+    if file.wants.contents or file.wants.payloads or file.wants.approvals:
+        return None
+    try:
+        run = _run(file.whole())
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    transcript = file.transcript("karotte")
+    transcript.session_id = run.run_id
+    return fold(transcript, file.wants, run.events, file.sha256)
+
+
 def _events(file: SessionFile) -> tuple[str | None, Sequence[object]]:
     """The run's id and its events: typed where they are well-formed, plain values where they are odd."""
     data = file.whole()
     try:
-        run = _RUN.decode(data)
-        if not data.isascii():
-            data.decode("utf-8")  # what is passed over in decoding is not looked at
-        for event in [event for event in run.events if type(event) in _OF_ANY_DEPTH]:
-            refuse_deep(event.metadata if isinstance(event, PreHookCompleted) else to_builtins(event))
+        run = _run(data)
         return run.run_id, run.events
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return _odd(file, data)
+
+
+def _run(data: bytes) -> Run:
+    """A run all of whose events are well-formed. Raises msgspec's errors, ValueError and RecursionError for others."""
+    run = _RUN.decode(data)
+    if not data.isascii():
+        data.decode("utf-8")  # what is passed over in decoding is not looked at
+    for event in [event for event in run.events if type(event) in _OF_ANY_DEPTH]:
+        refuse_deep(event.metadata if isinstance(event, PreHookCompleted) else to_builtins(event))
+    return run
 
 
 def _odd(file: SessionFile, data: bytes) -> tuple[str | None, Sequence[object]]:
@@ -82,4 +102,5 @@ FORMAT = Format(
     carries=frozenset(("messages", "tool_calls", "results", "end", "usage", "time", "events")),
     fits=_fits,
     read=_read,
+    fold=_fold,
 )

@@ -46,7 +46,7 @@ from rulebook.evidence.transcript import (
     Usage,
 )
 
-_ROLES: dict[type, Role] = {
+ROLES: dict[type, Role] = {
     ByAssistant: "assistant",
     BySystem: "system",
     ByUser: "user",
@@ -125,22 +125,22 @@ class Reading(Struct):
 
     def _message(self, where: int, event: MessageAdded) -> None:
         said = event.message
-        role = _ROLES[type(said)]
+        role = ROLES[type(said)]
         self._status = None
         content = said.content
-        if said.tool_calls is not None if role != "assistant" else _holds_call(content):
+        if said.tool_calls is not None if role != "assistant" else holds_call(content):
             warn(self.transcript, "lost_call", where, f"a message of role `{role}` holds a call where none belongs")
         if role == "tool":
             self._answer(where, event, said)
             return
-        text = _text(content) if self._texts else ""
+        text = text_of(content) if self._texts else ""
         message = Message(0, role, text, at_ms=iso_ms(event.timestamp), stop=event.finish_reason, src=where)
         if role == "assistant":
             self._reply = message
             if said.tool_calls:
                 message.tool_calls = tuple([self._call(given) for given in said.tool_calls])
             if self._texts:
-                message.reasoning = said.reasoning_content or _thoughts(said)
+                message.reasoning = said.reasoning_content or thoughts_of(said)
         elif role == "user":
             message.injected, self._instructed = self._instructed, True
         self.transcript.messages.append(message)
@@ -154,7 +154,7 @@ class Reading(Struct):
 
     def _answer(self, where: int, event: MessageAdded, said: Said) -> None:
         """What the model read of a result; that the call failed stands in its completion alone."""
-        text = _text(said.content) if self._calls or self._texts else ""
+        text = text_of(said.content) if self._calls or self._texts else ""
         _, done = self._answers.pop(said.tool_call_id or "", _NOT_DONE)
         self._result(where, said.tool_call_id, text, event, done)
 
@@ -178,7 +178,7 @@ class Reading(Struct):
         """Results that no message brought to the model, at the place where they came."""
         for call_id, (where, done) in self._answers.items():
             if done is not None:
-                self._result(where, call_id, _text(done.result.content), done, done)
+                self._result(where, call_id, text_of(done.result.content), done, done)
         if self._answers:
             self.transcript.messages.sort(key=lambda message: message.src or 0)
 
@@ -244,18 +244,22 @@ class Reading(Struct):
             self._note(where, kind, brief(record, frozenset(("type", "timestamp"))), record.get("timestamp"))
 
     def _end(self) -> End:
-        status = self._status
-        if status == "error":
+        if self._status == "error":
             trouble = self._trouble or Failed()
             said = f"{trouble.exception_type}: {trouble.message}" if trouble.exception_type else ""
-            return End(_BROKEN.get(trouble.exception_type, "errored"), said[:500], status)
-        if status in ("passed", "failed"):
-            stop = None if self._reply is None else self._reply.stop
-            return End(_STOPPED.get(stop, "finished"), stop or "", status)
-        return End("unknown", "the transcript does not reach the run's end", status)
+            return End(_BROKEN.get(trouble.exception_type, "errored"), said[:500], self._status)
+        return end_of(self._status, None if self._reply is None else self._reply.stop)
 
 
-def _text(content: str | list[Part] | None) -> str:
+def end_of(status: str | None, stop: str | None) -> End:
+    """How a run ended that did not break; `stop` is the last reply's finish reason."""
+    if status in ("passed", "failed"):
+        return End(_STOPPED.get(stop, "finished"), stop or "", status)
+    return End("unknown", "the transcript does not reach the run's end", status)
+
+
+def text_of(content: str | list[Part] | None) -> str:
+    """The text parts, joined by a blank line."""
     if isinstance(content, str):
         return content
     if content and len(content) == 1:  # as most results are
@@ -263,11 +267,13 @@ def _text(content: str | list[Part] | None) -> str:
     return joined([part.text for part in content if part.text is not None]) if content else ""
 
 
-def _holds_call(content: str | list[Part] | None) -> bool:
+def holds_call(content: str | list[Part] | None) -> bool:
+    """Whether a part of a content may be a call."""
     return isinstance(content, list) and any(part.type in _CALL_PARTS for part in content)
 
 
-def _thoughts(said: Said) -> str | None:
+def thoughts_of(said: Said) -> str | None:
+    """The blocks of reasoning that are not withheld."""
     if not said.thinking_blocks:
         return None
     return joined([block.thinking for block in said.thinking_blocks or () if block.thinking]) or None

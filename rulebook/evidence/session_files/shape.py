@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 from msgspec import Struct, field
 
 from rulebook.errors import UnknownFormat
-from rulebook.evidence.record import EVERYTHING, Fact, Wants
+from rulebook.evidence.record import EVERYTHING, Fact, Record, Wants
 from rulebook.evidence.session_files.sample import Kind, Sample, sample_of
 from rulebook.evidence.session_files.values import decoded
 from rulebook.evidence.transcript import Source, Transcript
@@ -30,7 +30,9 @@ class Format(Struct, frozen=True):
     """One foreign format: `title` reads after "is", and `expects` says what its files look like.
 
     `carries` holds the facts that its files can tell; `kinds` the kinds of sample that it comes in. `parts` names the
-    sessions of a file that can hold several, in their order; None: a file is always one session.
+    sessions of a file that can hold several, in their order; None: a file is always one session. `fold` gives the facts
+    that `wants` asks for without the transcript between, the very ones that it would give; None, there too where a file
+    is out of the ordinary: the transcript is read.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Format(Struct, frozen=True):
     fits: Callable[[Sample], Fit]
     read: Callable[["SessionFile"], Transcript]
     parts: Callable[["SessionFile"], Sequence[str]] | None = None
+    fold: Callable[["SessionFile"], Record | None] | None = None
 
 
 class SessionFile(Struct):
