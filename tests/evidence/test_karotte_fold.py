@@ -103,3 +103,58 @@ def shuffled(events: list[dict[str, Any]], number: int) -> list[dict[str, Any]]:
         key = chance.choice([key for key in holder if key not in ("type", "timestamp")] or ["extra"])
         holder[key] = chance.choice((None, "", 0, 7, "tool", "user", True, holder.get(key)))
     return changed
+
+
+Events = list[dict[str, Any]]
+
+
+def without_an_answer(events: Events) -> None:
+    done = next(n for n, event in enumerate(events) if event["type"] == "tool_call_completed")
+    del events[done : done + 2]
+
+
+def with_a_call_started_unseen(events: Events) -> None:
+    started = next(event for event in events if event["type"] == "tool_call_started")
+    unseen = {"id": "c99", "type": "function", "function": {"name": "browser", "arguments": "{}"}}
+    events.insert(9, {**started, "tool_call": unseen})
+
+
+def with_a_call_in_a_result(events: Events) -> None:
+    _message(events, "tool")["tool_calls"] = _message(events, "assistant")["tool_calls"]
+
+
+def with_a_call_in_a_prompt(events: Events) -> None:
+    _message(events, "user")["tool_calls"] = _message(events, "assistant")["tool_calls"]
+
+
+def with_a_call_among_the_text(events: Events) -> None:
+    _message(events, "assistant")["content"] = [{"type": "tool_use", "text": "x"}]
+
+
+def with_a_second_step(events: Events) -> None:
+    prompt = next(event for event in events if event.get("message", {}).get("role") == "user")
+    events[-1:-1] = [{**events[1], "type": "step_started", "step": 1}, prompt, prompt]
+
+
+def _message(events: Events, role: str) -> dict[str, Any]:
+    found: dict[str, Any] = next(e["message"] for e in events if e.get("message", {}).get("role") == role)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("change", "folds"),
+    [
+        (without_an_answer, False),
+        (with_a_call_started_unseen, False),
+        (with_a_call_in_a_result, False),
+        (with_a_call_in_a_prompt, False),
+        (with_a_call_among_the_text, False),
+        (with_a_second_step, True),
+    ],
+)
+def test_what_is_out_of_the_ordinary_is_left_to_the_reader(change: Any, folds: bool, tmp_path: Path) -> None:
+    (path,) = write_transcripts(tmp_path / "runs", 1).iterdir()
+    run = json.loads(path.read_text(encoding="utf-8"))
+    change(run["events"])
+    path.write_text(json.dumps(run), encoding="utf-8")
+    assert [agree(path, wants) for wants in WANTS] == [folds] * 4
