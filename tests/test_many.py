@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -207,3 +208,18 @@ def test_names_of_files_send_no_commands_to_the_terminal(capsys: pytest.CaptureF
     assert "\x1b" not in said
     assert len(said.splitlines()) == 5
     assert r"""rulebook show 'a\x1b[31m\n'"'"'.jsonl.json#FINDING'""" in said
+
+
+def test_one_part_that_cannot_be_read_hides_no_other(capsys: pytest.CaptureFixture[str]) -> None:
+    header = {"version": 2, "status": "success", "eval": {"task": "t", "model": "m"}, "results": {}}
+    sample = {"epoch": 1, "input": "Dig.", "target": "", "messages": [{"role": "user", "content": "Dig."}]}
+    with zipfile.ZipFile("runs/log.eval", "w") as archive:
+        archive.writestr("header.json", json.dumps(header))
+        for name in ("1", "2", "3"):
+            written = json.dumps({**sample, "id": name}) if name != "2" else "{"
+            archive.writestr(f"samples/{name}_epoch_1.json", written)
+    assert check("--session", "runs", "--format", "json") == 3
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()][:-1]
+    assert [line["label"] for line in lines] == ["log.eval#1-1", "log.eval#2-1", "log.eval#3-1"]
+    assert [line["verdict"] for line in lines][1] == "not read"
+    assert "not read" not in (lines[0]["verdict"], lines[2]["verdict"])

@@ -41,11 +41,13 @@ ALL_FACTS: frozenset[Fact] = frozenset(
 class Wants(Struct, frozen=True):
     """What the rules will ask of a session beyond counts: nothing else is kept in memory.
 
-    `calls` keeps the calls in their order, their names and how they ended; `tool_calls` their arguments and results
-    too. `events` names the kinds whose payloads are kept, `all_events` keeps every one.
+    `replies` keeps what the assistant said, `messages` what others said too. `calls` keeps the calls in their
+    order, their names and how they ended; `tool_calls` their arguments and results too. `events` names the kinds
+    whose payloads are kept, `all_events` keeps every one.
     """
 
     messages: bool = False
+    replies: bool = False
     calls: bool = False
     tool_calls: bool = False
     approvals: bool = False
@@ -65,7 +67,12 @@ class Wants(Struct, frozen=True):
     @property
     def texts(self) -> bool:
         """Whether the text of messages is asked for."""
-        return self.messages or self.payloads
+        return self.said or self.payloads
+
+    @property
+    def said(self) -> bool:
+        """Whether messages are kept: those of the assistant at least."""
+        return self.messages or self.replies
 
     @property
     def contents(self) -> bool:
@@ -75,6 +82,7 @@ class Wants(Struct, frozen=True):
     def __or__(self, other: "Wants") -> "Wants":
         return Wants(
             self.messages or other.messages,
+            self.replies or other.replies,
             self.calls or other.calls,
             self.tool_calls or other.tool_calls,
             self.approvals or other.approvals,

@@ -46,7 +46,7 @@ Status = Literal["ok", "error", "refused", "unfinished"]
 def record_of(transcript: Transcript, wants: Wants = EVERYTHING) -> Record:
     """Fold a transcript into its facts. Threads of sub-agents count as children and not as turns or calls."""
     record = headed(transcript, wants, moments(transcript))
-    if wants.messages:
+    if wants.said:
         record.messages = list(transcript.messages)
     _take_calls(record, transcript)
     _take_children(record, transcript)

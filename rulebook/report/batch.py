@@ -88,7 +88,7 @@ def line_of(label: str, judged: Judged, report: str | None = None) -> Line:
     return Line(
         label,
         _VERDICTS[verdict_word(judged, sums)[0]],
-        exit_status(judged),
+        exit_status(judged, sums),
         judged.session,
         sums.score,
         sums.reward,

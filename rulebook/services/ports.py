@@ -1,22 +1,52 @@
 """The ports, as this machine has them."""
 
-from rulebook.ports import Ports
+from collections.abc import Callable
+from typing import Any, cast
+
+from rulebook.ports import Git, Ports, Processes, Workspaces
 from rulebook.services.clock import MachineClock
 from rulebook.services.files import MachineFiles
-from rulebook.services.git import MachineGit
 from rulebook.services.patterns import PatternSearch
-from rulebook.services.processes import MachineProcesses
-from rulebook.services.workspaces import MachineWorkspaces
+
+
+class _Late:
+    """A port that is made when it is first used: a check of transcripts alone loads neither git nor processes."""
+
+    def __init__(self, make: Callable[[], object]) -> None:
+        self._make = make
+
+    def __getattr__(self, name: str) -> Any:
+        made = self._make()
+        self.__dict__.update({key: getattr(made, key) for key in dir(made) if not key.startswith("_")})
+        return getattr(made, name)
 
 
 def machine_ports() -> Ports:
     """The real world: this machine's files, programs, git, clock and throw-away folders."""
-    processes = MachineProcesses()
+    processes = cast(Processes, _Late(_processes))
     return Ports(
         files=MachineFiles(),
         processes=processes,
-        git=MachineGit(processes),
+        git=cast(Git, _Late(lambda: _git(processes))),
         patterns=PatternSearch(),
         clock=MachineClock(),
-        workspaces=MachineWorkspaces(),
+        workspaces=cast(Workspaces, _Late(_workspaces)),
     )
+
+
+def _processes() -> Processes:
+    from rulebook.services.processes import MachineProcesses
+
+    return MachineProcesses()
+
+
+def _git(processes: Processes) -> Git:
+    from rulebook.services.git import MachineGit
+
+    return MachineGit(processes)
+
+
+def _workspaces() -> Workspaces:
+    from rulebook.services.workspaces import MachineWorkspaces
+
+    return MachineWorkspaces()

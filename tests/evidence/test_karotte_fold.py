@@ -19,7 +19,7 @@ from tests.benchmarks.transcripts import write_transcripts
 
 FOLDER = OWN / "karotte"
 RUN = FOLDER / "run.json"
-WANTS = (Wants(), Wants(messages=True), Wants(calls=True), Wants(messages=True, calls=True))
+WANTS = (Wants(), Wants(replies=True), Wants(messages=True), Wants(replies=True, calls=True))
 _MESSAGE = ("index", "role", "text", "reasoning", "injected", "src")
 _CALL = ("index", "id", "name", "status", "turn", "message")
 
@@ -33,7 +33,8 @@ def folded(path: Path, wants: Wants) -> Record | None:
 def facts(record: Record) -> dict[str, Any]:
     """All that such wants may ask for. That times run backwards is told of transcripts alone."""
     told = {name: getattr(record, name) for name in record.__struct_fields__ if not name.startswith("_")}
-    told["messages"] = [[getattr(message, name) for name in _MESSAGE] for message in record.messages]
+    asked = [m for m in record.messages if record.wants.messages or m.role == "assistant"]
+    told["messages"] = [[getattr(message, name) for name in _MESSAGE] for message in asked]
     told["calls"] = [[getattr(call, name) for name in _CALL] for call in record.calls]
     told["warnings"] = [text for text in record.warnings if "ms before the one before it" not in text]
     return told

@@ -23,7 +23,7 @@ from rulebook.evidence.formats.karotte_events import (
     TokensUsed,
 )
 from rulebook.evidence.formats.karotte_run import ROLES, end_of, holds_call, text_of, thoughts_of
-from rulebook.evidence.record import Call, Record, Wants
+from rulebook.evidence.record import Call, EndRecord, Record, Wants
 from rulebook.evidence.session_files.values import iso_ms
 from rulebook.evidence.transcript import Message, Transcript, Usage
 from rulebook.evidence.transcript_record import headed
@@ -46,6 +46,7 @@ class Folding(Struct):
     tools: dict[str, int] = field(default_factory=dict)
     first: dict[str, Seen] = field(default_factory=dict)
     turns: int = 0
+    _messages: int = 0
     _names: dict[str, str] = field(default_factory=dict)
     _waiting: dict[str, Call] = field(default_factory=dict)
     _done: dict[str, bool] = field(default_factory=dict)
@@ -90,7 +91,6 @@ class Folding(Struct):
         kind = type(said)
         self._status = None
         content = said.content
-        messages = self.messages
         if kind is ByTool or kind is ByFunction:
             call = self._waiting.pop(said.tool_call_id or "", None)
             if call is None or said.tool_calls is not None:
@@ -106,20 +106,25 @@ class Folding(Struct):
                 self._call(given.id or "", given.function.name)
         elif said.tool_calls is not None:
             raise _Odd
-        text = content if type(content) is str else text_of(content)
-        message = Message(len(messages), ROLES[kind], text, src=where)
+        place = self._messages
+        self._messages += 1
         if kind is ByAssistant:
-            message.reasoning = said.reasoning_content or thoughts_of(said)
-        elif kind is ByUser:
-            message.injected, self._instructed = self._instructed, True
-        messages.append(message)
+            text = content if type(content) is str else text_of(content)
+            reasoning = said.reasoning_content or thoughts_of(said)
+            self.messages.append(Message(place, "assistant", text, reasoning=reasoning, src=where))
+        elif self.wants.messages:
+            text = content if type(content) is str else text_of(content)
+            message = Message(place, ROLES[kind], text, src=where)
+            if kind is ByUser:
+                message.injected, self._instructed = self._instructed, True
+            self.messages.append(message)
 
     def _call(self, call_id: str, name: str) -> None:
         names = self._names
         if not call_id or not name or call_id in names:
             raise _Odd
         names[call_id] = name
-        call = Call(len(names) - 1, call_id, name, None, "", turn=self.turns, message=len(self.messages))
+        call = Call(len(names) - 1, call_id, name, None, "", turn=self.turns, message=self._messages)
         self._waiting[call_id] = call
         if self.wants.calls:
             self.calls.append(call)
@@ -153,7 +158,9 @@ class Folding(Struct):
         transcript.usage = self._usage()
         transcript.end = end_of(self._status, self._stop)
         record = headed(transcript, self.wants, _first_and_last(stamps))
-        record.messages = self.messages if self.wants.messages else []
+        record.messages = self.messages if self.wants.said else []
+        last = self._messages - 1 if self._messages else None
+        record.ends = [EndRecord(end.end, Seen(message=last)) for end in record.ends]
         record.calls, record.call_count, record.tool_counts = self.calls, len(self._names), self.tools
         record.turns, record.first_call = self.turns, self.first
         record.event_counts = self._counts(record)
@@ -179,7 +186,7 @@ class Folding(Struct):
             "session.start": 1,
             "session.imported": 1,
             "tool.result": len(self._names),
-            "message": len(self.messages),
+            "message": self._messages,
             "tool.call": len(self._names),
             "usage": usages,
             "session.end": len(record.ends),
