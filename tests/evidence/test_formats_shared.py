@@ -144,7 +144,7 @@ FORMATS = {
 def test_every_file_is_read_in_its_own_format_or_refused_for_a_written_reason() -> None:
     folder = real_sessions()
     files = {f"{path.parent.name}/{path.name}": path for path in folder.glob("*/*")}
-    assert len(files) == 70
+    assert len(files) == 72
     for name, path in files.items():
         if name in REFUSED:
             with pytest.raises(UnknownFormat) as refusal:
