@@ -333,3 +333,11 @@ BARE = {
 def test_nothing_is_held_against_a_session_that_hides_nothing(name: str, tmp_path: Path) -> None:
     found = judged(tmp_path, BARE[name])
     assert {found[one].status for one in (*NEGATIVE, "checks[known]")} == {"pass"}
+
+
+def test_another_programs_session_proves_nothing_by_the_names_of_our_tools(tmp_path: Path) -> None:
+    (tmp_path / "session.json").write_text(json.dumps([ASKED, says(tool_calls=[chat_call("bash")]), DONE]), encoding="utf-8")
+    (tmp_path / "rules.yaml").write_text(HEAD + "expect: {forbidden_tools: [run_command]}\n", encoding="utf-8")
+    report = load(tmp_path / "rules.yaml").evaluate(tmp_path / "session.json")
+    assert [found.vacuous for found in report.findings if found.id == "forbidden_tools[run_command]"] == [True]
+    assert "policy" not in report.reward_components

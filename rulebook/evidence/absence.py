@@ -16,6 +16,8 @@ HARNESS_TOOLS: frozenset[str] = frozenset(
 )  # fmt: skip
 """The tools of our own harness and of the one whose logs we read."""
 
+_OUR_FORMATS = frozenset(("chock_log", "karotte"))
+
 
 def need_possible(record: Record, names: Iterable[str]) -> None:
     """Raise Missing in `harness` when an event of one of these names could not stand in a session of this format."""
@@ -51,8 +53,12 @@ def hidden_calls(record: Record) -> str:
 
 
 def unknown_tools(record: Record, names: Iterable[str]) -> list[str]:
-    """Those of `names` that no tool of our harness and none known in this session bears."""
-    known = HARNESS_TOOLS | (record.known_tools or frozenset()) | record.tool_counts.keys()
+    """Those of `names` that no tool known in this session bears, nor one of our harness where it is a session of that.
+
+    Another program's tools have names of their own: that it never called ours proves nothing.
+    """
+    ours = HARNESS_TOOLS if record.format in _OUR_FORMATS else frozenset[str]()
+    known = ours | (record.known_tools or frozenset()) | record.tool_counts.keys() | record.delegated.keys()
     return [name for name in names if name not in known]
 
 
