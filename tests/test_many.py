@@ -159,7 +159,7 @@ def test_a_report_that_cannot_be_written_is_a_fault(capsys: pytest.CaptureFixtur
     assert check("--session", "runs", "--output", "reports") == 2
     lines = capsys.readouterr().out
     assert lines.startswith("FAULT       no score    no reward    a.jsonl ")
-    assert "`reports/a.jsonl.report.json…" in lines
+    assert "a.jsonl                           no report: `reports/a.jsonl.…" in lines
     assert os.path.isfile("reports/b.jsonl.report.json")
 
 
@@ -223,3 +223,15 @@ def test_one_part_that_cannot_be_read_hides_no_other(capsys: pytest.CaptureFixtu
     assert [line["label"] for line in lines] == ["log.eval#1-1", "log.eval#2-1", "log.eval#3-1"]
     assert [line["verdict"] for line in lines][1] == "not read"
     assert "not read" not in (lines[0]["verdict"], lines[2]["verdict"])
+
+
+def test_a_reason_does_not_say_again_which_session(capsys: pytest.CaptureFixture[str]) -> None:
+    session("runs/a.jsonl", "grep")
+    os.mkfifo("pipe")
+    Path("file").write_text("")
+    check("--session", "runs/a.jsonl", "--session", "pipe")
+    assert "NOT READ    no score    no reward    pipe                              it is not a regular file" in (
+        capsys.readouterr().out
+    )
+    assert check("--session", "runs", "--output", "file/reports") == 2
+    assert "no report: not a directory:" in capsys.readouterr().out

@@ -51,7 +51,7 @@ def _lines(check: Check, root: str, output: str | None, session: str) -> list[Li
     except UsageError as error:
         lines.append(_unread(name, session, error))
     except _UnwrittenError as error:
-        lines.append(Line(name, "fault", FAULT, reason=str(error)))
+        lines.append(Line(name, "fault", FAULT, reason=f"no report: {error}"))
     except Exception as error:
         alone = f"a fault of Rulebook's ({type(error).__name__}): check it alone for a report of the fault"
         lines.append(Line(name, "fault", FAULT, reason=alone))
@@ -59,7 +59,8 @@ def _lines(check: Check, root: str, output: str | None, session: str) -> list[Li
 
 
 def _unread(label: str, session: str, error: UsageError) -> Line:
-    return Line(label, "not read", REFUSED, reason=str(error).removeprefix(f"`{session}` "))
+    why = str(error).removeprefix(f"`{session}` ").removeprefix(f"I can't read the session `{session}`: ")
+    return Line(label, "not read", REFUSED, reason=why)
 
 
 def _lost(root: str, session: str) -> list[Line]:
@@ -76,9 +77,9 @@ def _write(check: Check, judged: Judged, stem: str, session: str, nth: int) -> s
         refuse_over(path, (check.spec_path, session))
         write_text(path, canonical(eval_report(judged)), force=True)
     except UsageError as error:
-        raise _UnwrittenError(str(error)) from error
+        raise _UnwrittenError(str(error).removeprefix(f"I can't write `{path}`: ")) from error
     except OSError as error:
-        raise _UnwrittenError(f"I can't write `{path}`: {(error.strerror or 'the machine refuses').lower()}") from error
+        raise _UnwrittenError(f"{(error.strerror or 'the machine refuses').lower()}: `{path}`") from error
     return path
 
 
