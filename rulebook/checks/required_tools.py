@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from rulebook.checks import Check
-from rulebook.evidence.absence import need_every_call, unseen_agents
+from rulebook.evidence.absence import called_instead, need_every_call, unseen_agents
 from rulebook.evidence.bundle import Evidence
 from rulebook.languages.values import Named, Several
 from rulebook.outcome import Outcome, Seen, binary
@@ -36,6 +36,7 @@ class RequiredTools(Check, kind="required_tools"):
         if any(name not in record.first_call and name not in absent for name in self.names):
             seen.append(Seen(note="in a sub-agent's thread"))
         note = f"not called: {listed(absent)}" if absent and len(self.names) > 1 else ""
-        reason = "; ".join(part for part in (note, unseen_agents(record) if absent else "") if part)
+        more = (called_instead(record, absent), unseen_agents(record)) if absent else ()
+        reason = "; ".join(part for part in (note, *more) if part)
         actual = "not called" if absent else "called"
         return binary(not absent, reason, expected="called", actual=actual, seen=tuple(seen))

@@ -7,7 +7,13 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from rulebook.checks import Check, Checked
-from rulebook.evidence.absence import need_every_call, need_whole, unknown_tools, unseen_agents
+from rulebook.evidence.absence import (
+    called_instead,
+    need_every_call,
+    need_whole,
+    unknown_tools,
+    unseen_agents,
+)
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.call_shape import ArgsMatch, CallOptions, tool_names
 from rulebook.evidence.call_verdicts import CallVerdicts, Doubt, listed_calls, undecided
@@ -182,10 +188,12 @@ class ToolCalls(Check, kind="tool_calls"):
             after = record.calls[found.pairs[-1][1]] if found.pairs and self.order != "any_order" else None
             where = f" after call {after.index} (`{after.name}`)" if after is not None else ""
             said.append(f"there is no call like {wanted}{where}")
+            names = tool_names(self.calls[found.missing].name)
+            said.append(called_instead(record, names) if names else "")
         if found.extra is not None:
             extra = record.calls[found.extra]
             said.append(f"call {extra.index} (`{extra.name}`) is not among those that are asked for here")
-        return "; ".join(said)
+        return "; ".join(part for part in said if part)
 
     def _unknown(self, record: Record) -> list[str]:
         """The names that no tool bears, when nothing but them is asked for."""

@@ -37,13 +37,12 @@ def stdout_colour(colour: Colour) -> bool:
 
 def stdout_columns(usual: int, least: int, most: int) -> int:
     """How many columns data may take: the terminal's, within bounds; `usual` where stdout is none."""
-    if sys.stdout is None or not sys.stdout.isatty():
-        return usual
-    try:
-        wide = int(os.environ.get("COLUMNS") or os.get_terminal_size(sys.stdout.fileno()).columns)
-    except (OSError, ValueError):
-        return usual
-    return max(least, min(most, wide))
+    return _columns(sys.stdout, usual, least, most)
+
+
+def stderr_columns(usual: int, least: int, most: int) -> int:
+    """How many columns talk may take, by the same rule."""
+    return _columns(sys.stderr, usual, least, most)
 
 
 def stderr_colour(colour: Colour) -> bool:
@@ -92,3 +91,13 @@ def _forget(stream: TextIO) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
+
+
+def _columns(stream: TextIO | None, usual: int, least: int, most: int) -> int:
+    if stream is None or not stream.isatty():
+        return usual
+    try:
+        wide = int(os.environ.get("COLUMNS") or os.get_terminal_size(stream.fileno()).columns)
+    except (OSError, ValueError):
+        return usual
+    return max(least, min(most, wide))

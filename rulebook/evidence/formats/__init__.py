@@ -144,7 +144,7 @@ def _part(chosen: Format, file: SessionFile, part: str | None) -> str | None:
     shown = listed(f"#{name}" for name in names[:_NAMED_AT_MOST]) + (" and more" if names[_NAMED_AT_MOST:] else "")
     if part is None:
         raise SeveralSessions(f"`{file.path}` holds {len(names)} sessions. Say which, as `{file.path}#NAME`: {shown}")
-    raise UnknownFormat(f"`{file.path}` holds no session `{part}`.{guess(part, names)} It has {shown}")
+    raise UnknownFormat(f"`{file.path}` holds no session `{part}`.{guess(part, names, list_up_to=0)} It has {shown}")
 
 
 _NAMED_AT_MOST = 20
@@ -177,9 +177,8 @@ def _unknown(sample: Sample, path: str) -> str:
     formats = list(session_formats().values())
     other = lookalike(sample)
     if other:
-        titles = "; ".join(f"{fmt.title} (`{fmt.name}`)" for fmt in formats)
         seen = f"`{path}` is {sample.description}: {other}"
-        return f"{seen}, and that cannot be read as a session. What can be: {titles}"
+        return f"{seen}, and that cannot be read as a session. What can be: {listed(fmt.name for fmt in formats)}"
     near = [fmt for fmt in formats if sample.kind in fmt.kinds]
     if not near:
         names = listed(fmt.name for fmt in formats)
