@@ -52,6 +52,11 @@ class Diagnostic(Struct, frozen=True):
     fix: Fix | None = None
     related: tuple[Related, ...] = ()
 
+    def __str__(self) -> str:
+        """The problem in one line: where it is, its code and its message."""
+        where = f"{self.file}:{self.span.line}:{self.span.column}" if self.span else self.file
+        return f"{where}: {self.code} {self.message}"
+
     @property
     def name(self) -> str:
         """The code's kebab-case name, such as `unknown-key`."""

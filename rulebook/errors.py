@@ -67,8 +67,7 @@ class RuleFileError(RulebookError):
         self.diagnostics = diagnostics
         first = next((d for d in diagnostics if d.severity == "error"), diagnostics[0])
         more = len(diagnostics) - 1
-        where = f"{first.file}:{first.span.line}:{first.span.column}: " if first.span else f"{first.file}: "
-        super().__init__(f"{where}{first.code} {first.message}" + (f" (and {more} more)" if more else ""))
+        super().__init__(f"{first} (and {more} more)" if more else str(first))
 
 
 class AuditGapError(RulebookError):

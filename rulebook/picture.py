@@ -8,7 +8,8 @@
       Fix:  - expr: "turns <= 8 and cost < 1.0"
       More: rulebook explain RB403
 
-The layout is stable: golden tests hold it. No line but an unbreakable word is wider than `WIDTH` columns.
+The layout is stable: golden tests hold it. No line but an unbreakable word is wider than `width`
+columns.
 """
 
 from collections import Counter
@@ -25,7 +26,8 @@ MOST_OF_ONE_CODE = 10
 _SHADES: dict[Severity, Shade] = {"error": "red", "warning": "yellow", "info": "blue"}
 _MESSAGE_COLUMN = 14
 _BREADCRUMB = 64
-_PICTURE = WIDTH - 8
+_GUTTER = 8
+_PLACE = 20
 _LEFT_OF_FAULT = 40
 
 _THINGS = {
@@ -51,7 +53,13 @@ _PARTS = frozenset(
 
 
 def render_problems(
-    file: str, text: str, diagnostics: Sequence[Diagnostic], *, data: object = None, colour: bool = False
+    file: str,
+    text: str,
+    diagnostics: Sequence[Diagnostic],
+    *,
+    data: object = None,
+    colour: bool = False,
+    width: int = WIDTH,
 ) -> str:
     """All problems of one file under its name, in their order, at most `MOST_OF_ONE_CODE` of one code.
 
@@ -63,27 +71,29 @@ def render_problems(
     for diagnostic in diagnostics:
         seen[diagnostic.code] += 1
         if seen[diagnostic.code] <= MOST_OF_ONE_CODE:
-            blocks.append(render_diagnostic(diagnostic, text, data=data, colour=colour))
+            blocks.append(render_diagnostic(diagnostic, text, data=data, colour=colour, width=width))
         elif seen[diagnostic.code] == MOST_OF_ONE_CODE + 1:
             rest = total[diagnostic.code] - MOST_OF_ONE_CODE
-            blocks.append(_head(diagnostic, f"… and {rest} more like this", colour))
+            blocks.append(_head(diagnostic, f"… and {rest} more like this", colour, width))
     return "\n\n".join(blocks)
 
 
-def render_diagnostic(diagnostic: Diagnostic, text: str, *, data: object = None, colour: bool = False) -> str:
+def render_diagnostic(
+    diagnostic: Diagnostic, text: str, *, data: object = None, colour: bool = False, width: int = WIDTH
+) -> str:
     """One problem with its picture, without a newline at the end."""
     shade = _SHADES[diagnostic.severity]
-    lines = [_head(diagnostic, diagnostic.message, colour)]
+    lines = [_head(diagnostic, diagnostic.message, colour, width)]
     if diagnostic.span is not None:
-        lines += _place(breadcrumb(diagnostic.path, data), diagnostic.span)
-        lines += _picture(text, diagnostic.span, shade, colour, before=True)
+        lines += _place(breadcrumb(diagnostic.path, data), diagnostic.span, width)
+        lines += _picture(text, diagnostic.span, shade, colour, width, before=True)
     for related in diagnostic.related:
-        lines += _place(f"Also: {harmless(related.message)}", related.span)
-        lines += _picture(text, related.span, shade, colour, before=False)
+        lines += _place(f"Also: {harmless(related.message)}", related.span, width)
+        lines += _picture(text, related.span, shade, colour, width, before=False)
     if diagnostic.help:
-        lines += _labelled("Help:", diagnostic.help)
+        lines += _labelled("Help:", diagnostic.help, width)
     if diagnostic.fix is not None:
-        lines += [cut(f"  Fix:  {harmless(part)}" if number == 0 else f"        {harmless(part)}", WIDTH)
+        lines += [cut(f"  Fix:  {harmless(part)}" if number == 0 else f"        {harmless(part)}", width)
                   for number, part in enumerate(diagnostic.fix.line.strip("\n").split("\n"))]  # fmt: skip
     lines.append(f"  More: rulebook explain {diagnostic.code}")
     return "\n".join(lines)
@@ -116,42 +126,42 @@ def crumbs(path: Path, data: object = None) -> list[str]:
     return steps
 
 
-def _head(diagnostic: Diagnostic, message: str, colour: bool) -> str:
+def _head(diagnostic: Diagnostic, message: str, colour: bool, width: int) -> str:
     severity = painted(diagnostic.severity, _SHADES[diagnostic.severity], colour)
-    room = WIDTH - _MESSAGE_COLUMN
+    room = width - _MESSAGE_COLUMN
     first, *more = wrapped(harmless(message), room)
     head = f"{diagnostic.code} {severity}{' ' * (8 - len(diagnostic.severity))}{first}"
     return "\n".join([head, *(" " * _MESSAGE_COLUMN + line for line in more)])
 
 
-def _place(left: str, span: Span) -> list[str]:
+def _place(left: str, span: Span, width: int) -> list[str]:
     right = f"line {span.line}, column {span.column}"
     if not left:
         return [f"  {right}"]
-    return [f"  {padded(cut(left, WIDTH - 4 - len(right)), _BREADCRUMB - 2)}  {right}"]
+    return [f"  {padded(cut(left, width - 4 - len(right)), min(_BREADCRUMB, width - _PLACE) - 2)}  {right}"]
 
 
-def _labelled(label: str, text: str) -> list[str]:
-    lines = wrapped(harmless(text), WIDTH - 8)
+def _labelled(label: str, text: str, width: int) -> list[str]:
+    lines = wrapped(harmless(text), width - 8)
     return [f"  {label} {lines[0]}", *(" " * 8 + line for line in lines[1:])]
 
 
-def _picture(text: str, span: Span, shade: Shade, colour: bool, *, before: bool) -> list[str]:
-    lines = text.split("\n")
+def _picture(text: str, span: Span, shade: Shade, colour: bool, width: int, *, before: bool) -> list[str]:
+    lines, room = text.split("\n"), width - _GUTTER
     if span.line > len(lines):
         return []
     last, last_column = _end(lines, span)
     first_end = last_column if last == span.line else len(lines[span.line - 1].rstrip("\r")) + 1
-    window = _window(lines[span.line - 1], span.column - 1, first_end - 1)
-    drawn = [_source(span.line - 1, lines[span.line - 2], window)] if before and span.line > 1 else []
-    drawn += _marked(span.line, lines[span.line - 1], span.column - 1, first_end - 1, window, shade, colour)
+    window = _window(lines[span.line - 1], span.column - 1, first_end - 1, room)
+    drawn = [_source(span.line - 1, lines[span.line - 2], window, room)] if before and span.line > 1 else []
+    drawn += _marked(span.line, lines[span.line - 1], span.column - 1, first_end - 1, window, room, shade, colour)
     if last > span.line + 1:
         drawn.append("    … |")
     if last > span.line:
         indent = len(lines[last - 1]) - len(lines[last - 1].lstrip())
-        window = _window(lines[last - 1], indent, last_column - 1)
+        window = _window(lines[last - 1], indent, last_column - 1, room)
         start = min(indent, last_column - 1)
-        drawn += _marked(last, lines[last - 1], start, last_column - 1, window, shade, colour)
+        drawn += _marked(last, lines[last - 1], start, last_column - 1, window, room, shade, colour)
     return drawn
 
 
@@ -164,38 +174,40 @@ def _end(lines: Sequence[str], span: Span) -> tuple[int, int]:
     return line, column
 
 
-def _marked(number: int, line: str, start: int, end: int, window: int, shade: Shade, colour: bool) -> list[str]:
+def _marked(
+    number: int, line: str, start: int, end: int, window: int, room: int, shade: Shade, colour: bool
+) -> list[str]:
     cells = _cells(line)
-    shown = _shown(cells, window)
+    shown = _shown(cells, window, room)
     offset = 1 if window else 0
     left = offset + _total(cells[window:start]) if start > window else offset
     carets = max(1, _total(cells[max(start, window) : end]))
     carets = min(carets, max(1, columns(shown) - left))
     gutter = f"      | {' ' * left}"
-    return [_source(number, line, window), gutter + painted("^" * carets, shade, colour)]
+    return [_source(number, line, window, room), gutter + painted("^" * carets, shade, colour)]
 
 
-def _source(number: int, line: str, window: int) -> str:
-    return f"{number:>5} | {_shown(_cells(line), window)}".rstrip()
+def _source(number: int, line: str, window: int, room: int) -> str:
+    return f"{number:>5} | {_shown(_cells(line), window, room)}".rstrip()
 
 
-def _shown(cells: Sequence[tuple[str, int]], window: int) -> str:
+def _shown(cells: Sequence[tuple[str, int]], window: int, room: int) -> str:
     """The part of a line that begins at its character `window`, with `…` where it is cut."""
     if window >= len(cells):
         return "…" if window and cells else ""
     kept = ("…" if window else "") + "".join(char for char, _ in cells[window:])
-    return cut(kept, _PICTURE)
+    return cut(kept, room)
 
 
-def _window(line: str, start: int, end: int) -> int:
+def _window(line: str, start: int, end: int, room: int) -> int:
     """The character at which a long line's picture begins, so that the fault is in it."""
     cells = _cells(line)
-    if _total(cells) <= _PICTURE or _total(cells[: max(end, start + 1)]) < _PICTURE:
+    if _total(cells) <= room or _total(cells[: max(end, start + 1)]) < room:
         return 0
-    room, first = _LEFT_OF_FAULT, min(start, len(cells))
-    while first > 0 and room > 0:
+    left, first = min(_LEFT_OF_FAULT, room // 2), min(start, len(cells))
+    while first > 0 and left > 0:
         first -= 1
-        room -= cells[first][1]
+        left -= cells[first][1]
     return first
 
 

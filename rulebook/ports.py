@@ -42,8 +42,11 @@ class Files(Protocol):
         """The file's bytes, at most `limit_bytes` + 1 of them. Raises OSError."""
         ...
 
-    def lines(self, path: str) -> AbstractContextManager[Iterator[bytes]]:
-        """The file's lines, split at the newline byte only and holding it, in bounded memory. Raises OSError.
+    def lines(self, path: str, limit_bytes: int | None = None) -> AbstractContextManager[Iterator[bytes]]:
+        """The file's lines, split at the newline byte only and holding it. Raises OSError.
+
+        One that is longer than `limit_bytes` comes in pieces, each but its last of `limit_bytes` + 1 and without a
+        newline: so memory is bounded by the limit, and without one by the longest line.
 
         Refuses (OSError) what is not a regular file, so that a FIFO never hangs a reader.
         """

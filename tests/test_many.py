@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -158,5 +159,79 @@ def test_a_report_that_cannot_be_written_is_a_fault(capsys: pytest.CaptureFixtur
     assert check("--session", "runs", "--output", "reports") == 2
     lines = capsys.readouterr().out
     assert lines.startswith("FAULT       no score    no reward    a.jsonl ")
-    assert "`reports/a.jsonl.report.json…" in lines
+    assert "a.jsonl                           no report: `reports/a.jsonl.…" in lines
     assert os.path.isfile("reports/b.jsonl.report.json")
+
+
+def test_a_session_on_several_ways_counts_once(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    session("runs/a.jsonl", "grep")
+    session("runs/b.jsonl", "dig")
+    os.symlink("runs", "same")
+    ways = ("runs", "./runs/a.jsonl", str(place / "runs/a.jsonl"), "same/b.jsonl", "same", "runs/", "same/../runs/a.jsonl")
+    check(*(word for way in ways for word in ("--session", way)))
+    assert "\n2 sessions: 1 passed, 1 failed. Mean reward 0.83.\n" in capsys.readouterr().out
+
+
+def test_it_says_how_many_reports_were_written(capsys: pytest.CaptureFixture[str]) -> None:
+    session("runs/a.jsonl", "grep")
+    Path("runs/b.jsonl").write_text("junk")
+    check("--session", "runs", "--output", "reports")
+    assert "Wrote 1 report into reports.\n" in capsys.readouterr().err
+    os.remove("runs/a.jsonl")
+    check("--session", "runs", "--output", "others")
+    assert "Wrote no report into others.\n" in capsys.readouterr().err
+
+
+def test_a_long_summary_keeps_within_its_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    session("runs/passed.jsonl", "grep")
+    session("runs/failed.jsonl", "dig")
+    session("runs/torn.jsonl", "grep")
+    torn = Path("runs/torn.jsonl").read_bytes()
+    Path("runs/torn.jsonl").write_bytes(torn[:-20])
+    Path("runs/junk.jsonl").write_text("junk")
+    os.makedirs("reports/failed2.jsonl.report.json")
+    session("runs/failed2.jsonl", "dig")
+    check("--session", "runs", "--output", "reports")
+    out = capsys.readouterr().out
+    assert "5 sessions: 1 passed, 1 failed, 1 audit gap, 1 not read, 1 fault. Mean reward" in out
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_names_of_files_send_no_commands_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "a\x1b[31m\n'.jsonl"
+    assert check("--session", name) == 1
+    session(name, "grep")
+    check("--session", name, "--format", "json", "--output", f"{name}.json")
+    assert main(["show", f"{name}.json"]) == 0
+    assert main(["show", f"{name}.json#nothing\x1b[2J"]) == 1
+    said = capsys.readouterr().err
+    assert "\x1b" not in said
+    assert len(said.splitlines()) == 5
+    assert r"""rulebook show 'a\x1b[31m\n'"'"'.jsonl.json#FINDING'""" in said
+
+
+def test_one_part_that_cannot_be_read_hides_no_other(capsys: pytest.CaptureFixture[str]) -> None:
+    header = {"version": 2, "status": "success", "eval": {"task": "t", "model": "m"}, "results": {}}
+    sample = {"epoch": 1, "input": "Dig.", "target": "", "messages": [{"role": "user", "content": "Dig."}]}
+    with zipfile.ZipFile("runs/log.eval", "w") as archive:
+        archive.writestr("header.json", json.dumps(header))
+        for name in ("1", "2", "3"):
+            written = json.dumps({**sample, "id": name}) if name != "2" else "{"
+            archive.writestr(f"samples/{name}_epoch_1.json", written)
+    assert check("--session", "runs", "--format", "json") == 3
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()][:-1]
+    assert [line["label"] for line in lines] == ["log.eval#1-1", "log.eval#2-1", "log.eval#3-1"]
+    assert [line["verdict"] for line in lines][1] == "not read"
+    assert "not read" not in (lines[0]["verdict"], lines[2]["verdict"])
+
+
+def test_a_reason_does_not_say_again_which_session(capsys: pytest.CaptureFixture[str]) -> None:
+    session("runs/a.jsonl", "grep")
+    os.mkfifo("pipe")
+    Path("file").write_text("")
+    check("--session", "runs/a.jsonl", "--session", "pipe")
+    assert "NOT READ    no score    no reward    pipe                              it is not a regular file" in (
+        capsys.readouterr().out
+    )
+    assert check("--session", "runs", "--output", "file/reports") == 2
+    assert "no report: not a directory:" in capsys.readouterr().out

@@ -26,6 +26,15 @@ def test_no_line_is_wider_than_the_page(name):
         assert columns(line) <= WIDTH
 
 
+@pytest.mark.parametrize("width", [60, 80, 100])
+@pytest.mark.parametrize("name", CASES)
+def test_a_narrower_page_is_kept_to_and_the_carets_stay(name, width):
+    case = CASES[name]
+    narrow = drawn(case, width=width).splitlines()
+    assert [line for line in narrow if columns(line) > width] == []
+    assert marked(narrow) == marked(drawn(case).splitlines())
+
+
 def test_colour_only_marks():
     case = CASES["one_word"]
     coloured = drawn(case, colour=True)
@@ -64,11 +73,16 @@ def test_breadcrumb(path, steps):
     assert crumbs(path, {"steps": [{"name": "fix"}]}) == steps
 
 
-def drawn(case, *, colour=False):
+def marked(lines):
+    """How many lines of carets there are."""
+    return sum(line.lstrip().startswith("|") and line.strip("| ").startswith("^") for line in lines)
+
+
+def drawn(case, *, colour=False, width=WIDTH):
     text = case["text"]
     diagnostics = [diagnostic(text, mark) for mark in case["marks"]]
     return render_problems(
-        case.get("file", "rules/parser.yaml"), text, diagnostics, data=case.get("data"), colour=colour
+        case.get("file", "rules/parser.yaml"), text, diagnostics, data=case.get("data"), colour=colour, width=width
     )
 
 

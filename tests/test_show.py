@@ -187,6 +187,7 @@ def test_what_is_no_report(text: str, capsys: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.parametrize(
     "forged", [{"message": 99}, {"call": -1}, {"log": 3}, {"log": 10**9}, {"message": "1"}, {"path": "../log.jsonl"}, {}]
+    + [{"path": "a\0b"}, {"path": "\ud800"}],
 )
 def test_a_forged_place_is_an_error_of_ours_alone(forged: object, capsys: pytest.CaptureFixture[str]) -> None:
     report = json.loads(Path("report.json").read_text(encoding="utf-8"))
@@ -194,6 +195,21 @@ def test_a_forged_place_is_an_error_of_ours_alone(forged: object, capsys: pytest
     Path("report.json").write_text(json.dumps(report), encoding="utf-8")
     status, _ = show("report.json#x", capsys)
     assert status in (1, 9)
+
+
+def test_a_file_whose_name_is_no_text(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = repository(place / "odd", {"a": "1\n"})
+    odd = os.fsencode(place / "odd") + b"/lat\xff"
+    Path(os.fsdecode(odd)).write_text("in Latin\n")
+    text = f"schema: chock.eval\nversion: 1\nname: o\nbase_commit: {base}\nchecks:\n  c: {{changes: {{never: ['lat*']}}}}\n"
+    Path("odd.yaml").write_text(text, encoding="utf-8")
+    asked = ["--session", "log.jsonl", "--project", "odd", "--format", "json", "--output", "odd.json"]
+    assert main(["eval", "check", "odd.yaml", *asked]) == 3
+    status, said = show("odd.json#checks[c]", capsys)
+    assert (status, "  | in Latin\n" in said) == (0, True)
+    Path(os.fsdecode(odd)).write_text("in Greek\n")
+    status, said = show("odd.json#checks[c]", capsys)
+    assert (status, r"the file `lat\xff` is no longer what was read" in said) == (9, True)
 
 
 def test_a_pipe_hangs_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from rulebook.checks import Check
-from rulebook.evidence.absence import need_whole, times, unknown_tools
+from rulebook.evidence.absence import need_every_call, times, unknown_tools
 from rulebook.evidence.bundle import Evidence
 from rulebook.languages.values import Named, Several
 from rulebook.outcome import Outcome, Seen, binary
@@ -30,21 +30,24 @@ class ForbiddenTools(Check, kind="forbidden_tools"):
         return f"None of these tools is called: {listed(self.names)}."
 
     def measure(self, evidence: Evidence, ports: Ports) -> Outcome:
-        """Look every name up among the calls; a name that no tool is known to bear proves nothing."""
+        """Look every name up among the calls that are known, which convict even where others were lost.
+
+        A name that no tool is known to bear proves nothing.
+        """
         record = evidence.session
-        record.need("tool_calls", "tool calls")
         called = [name for name in self.names if record.tool_counts.get(name)]
         if called:
             seen = tuple(record.first_call[name] for name in called)
             count = sum(record.tool_counts[name] for name in called)
             reason = f"called: {listed(called)}" if len(self.names) > 1 else ""
             return binary(False, reason, expected="not called", actual=f"called {times(count)}", seen=seen)
+        record.need("tool_calls", "tool calls")
         delegated = [name for name in self.names if record.delegated.get(name)]
         if delegated:
             count = sum(record.delegated[name] for name in delegated)
             actual = f"called {times(count)} by a sub-agent"
             return binary(False, expected="not called", actual=actual, seen=(Seen(note="in a sub-agent's thread"),))
-        need_whole(record, self.owner())
+        need_every_call(record, self.owner())
         unknown = unknown_tools(record, self.names)
         vacuous = record.did_nothing or len(unknown) == len(self.names)
         reason = f"no tool is known to be called {listed(unknown)}" if unknown else ""

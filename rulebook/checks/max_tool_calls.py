@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from rulebook.checks import Check
-from rulebook.evidence.absence import need_whole, unseen_agents
+from rulebook.evidence.absence import need_every_call, unseen_agents
 from rulebook.evidence.bundle import Evidence
 from rulebook.outcome import Outcome, binary
 from rulebook.ports import Ports
@@ -24,10 +24,11 @@ class MaxToolCalls(Check, kind="max_tool_calls"):
     def measure(self, evidence: Evidence, ports: Ports) -> Outcome:
         """Compare the number of calls; a log without its end can only show that there were too many."""
         record = evidence.session
-        record.need("tool_calls", "tool calls")
+        if record.call_count <= self.calls:
+            record.need("tool_calls", "tool calls")
         count = record.call_count + sum(record.delegated.values())
         passed = count <= self.calls
         if passed:
-            need_whole(record, self.owner())
+            need_every_call(record, self.owner())
         note = unseen_agents(record) if passed else ""
         return binary(passed, note, expected=f"at most {self.calls}", actual=count)

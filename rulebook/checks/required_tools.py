@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from rulebook.checks import Check
-from rulebook.evidence.absence import need_whole, unseen_agents
+from rulebook.evidence.absence import called_instead, need_every_call, unseen_agents
 from rulebook.evidence.bundle import Evidence
 from rulebook.languages.values import Named, Several
 from rulebook.outcome import Outcome, Seen, binary
@@ -27,14 +27,16 @@ class RequiredTools(Check, kind="required_tools"):
     def measure(self, evidence: Evidence, ports: Ports) -> Outcome:
         """Look every name up among the calls; only a whole log can show that one was never called."""
         record = evidence.session
-        record.need("tool_calls", "tool calls")
+        if any(not record.tool_counts.get(name) for name in self.names):
+            record.need("tool_calls", "tool calls")
         absent = [name for name in self.names if not record.tool_counts.get(name) and not record.delegated.get(name)]
         if absent:
-            need_whole(record, self.owner())
+            need_every_call(record, self.owner())
         seen = [record.first_call[name] for name in self.names if name in record.first_call]
         if any(name not in record.first_call and name not in absent for name in self.names):
             seen.append(Seen(note="in a sub-agent's thread"))
         note = f"not called: {listed(absent)}" if absent and len(self.names) > 1 else ""
-        reason = "; ".join(part for part in (note, unseen_agents(record) if absent else "") if part)
+        more = (called_instead(record, absent), unseen_agents(record)) if absent else ()
+        reason = "; ".join(part for part in (note, *more) if part)
         actual = "not called" if absent else "called"
         return binary(not absent, reason, expected="called", actual=actual, seen=tuple(seen))

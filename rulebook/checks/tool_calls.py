@@ -7,7 +7,13 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from rulebook.checks import Check, Checked
-from rulebook.evidence.absence import need_whole, unknown_tools, unseen_agents
+from rulebook.evidence.absence import (
+    called_instead,
+    need_every_call,
+    need_whole,
+    unknown_tools,
+    unseen_agents,
+)
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.call_shape import ArgsMatch, CallOptions, tool_names
 from rulebook.evidence.call_verdicts import CallVerdicts, Doubt, listed_calls, undecided
@@ -94,7 +100,8 @@ class ToolCalls(Check, kind="tool_calls"):
     def wants(self) -> Wants:
         """The calls, and what its templates need."""
         names = frozenset[str]().union(*(call.names() for call in self.calls))
-        return Wants(tool_calls=True) | wants_of_names(names)
+        named = all(call.comparisons().keys() <= {"name"} for call in self.calls)
+        return Wants(calls=named, tool_calls=not named) | wants_of_names(names)
 
     def texts(self, scope: Scope) -> Iterable[tuple[Path, Checked, Scope]]:
         """The patterns and templates in the calls."""
@@ -112,11 +119,11 @@ class ToolCalls(Check, kind="tool_calls"):
     def measure(self, evidence: Evidence, ports: Ports) -> Outcome:
         """Compare the calls; what cannot be told of one counts only where it could decide."""
         record = evidence.session
-        record.need("tool_calls", "tool calls")
         fill = partial(filled, evidence=evidence)
         shapes = [call.shape(call.name, self.args_match, fill) for call in self.calls]
         look = CallVerdicts(record, shapes, Compared(search_with(ports)))
         if not self._counts:
+            record.need("tool_calls", "tool calls")
             return self._in_a_row(record, look)
         moments = evidence.timeline(frozenset()).calls(look.names)
         return self._counted(record, look, [moment.call for moment in moments if moment.call is not None])
@@ -139,14 +146,16 @@ class ToolCalls(Check, kind="tool_calls"):
         most = len(sure) + len(doubtful)
         over = self.max is not None and len(sure) > self.max
         expected, seen = self._bounds(), tuple(call.seen for call in sure[:_SEEN_AT_MOST])
+        if self.max is None or sum(call.thread is None for call in sure) <= self.max:
+            record.need("tool_calls", "tool calls")
         if over or most < self._least:
             if not over:
-                need_whole(record, self.owner())
+                need_every_call(record, self.owner())
             return binary(False, listed_calls(sure) if over else "", expected=expected, actual=len(sure), seen=seen)
         if len(sure) < self._least or (self.max is not None and most > self.max):
             return undecided(doubtful, record, expected)
         if self.max is not None:
-            need_whole(record, self.owner())
+            need_every_call(record, self.owner())
         idle, note = (record.did_nothing, "") if self.forbids() else (False, "")
         if self.forbids():
             unknown = self._unknown(record)
@@ -179,10 +188,12 @@ class ToolCalls(Check, kind="tool_calls"):
             after = record.calls[found.pairs[-1][1]] if found.pairs and self.order != "any_order" else None
             where = f" after call {after.index} (`{after.name}`)" if after is not None else ""
             said.append(f"there is no call like {wanted}{where}")
+            names = tool_names(self.calls[found.missing].name)
+            said.append(called_instead(record, names) if names else "")
         if found.extra is not None:
             extra = record.calls[found.extra]
             said.append(f"call {extra.index} (`{extra.name}`) is not among those that are asked for here")
-        return "; ".join(said)
+        return "; ".join(part for part in said if part)
 
     def _unknown(self, record: Record) -> list[str]:
         """The names that no tool bears, when nothing but them is asked for."""

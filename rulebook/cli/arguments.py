@@ -65,7 +65,8 @@ class Arguments(argparse.ArgumentParser):
         raise UsageError(f"`{self.prog}`: {message}. {self._show()}")
 
     def _show(self) -> str:
-        return f"For example: {self._example}"
+        first = self._example.split("\n", 1)[0]
+        return f"For example: {first}"
 
 
 def choice(flag: str, choices: Sequence[str]) -> Callable[[str], str]:

@@ -47,7 +47,7 @@ def _check_one(given: Namespace, session: str, params: Mapping[str, str]) -> int
         output.put(_report(judged, given.format, output.stdout_colour(given.color)))
     else:
         write_text(given.output, _report(judged, given.format, colour=False), force=True)
-        output.say(headline(judged, colour=output.stderr_colour(given.color)))
+        output.say_laid_out(headline(judged, colour=output.stderr_colour(given.color)))
         output.say(f"Wrote {given.output}.")
     return exit_status(judged)
 
@@ -67,16 +67,18 @@ def _check_many(given: Namespace, named: Sequence[str], params: Mapping[str, str
         session_format=given.session_format,
         shared=True,
     )
-    sessions = list(dict.fromkeys(gathered(named, given.only)))
+    sessions = list(gathered(named, given.only))
     _tell_warnings(given.spec)
-    sums = Sums()
+    sums, reports = Sums(), 0
     colour = output.stdout_colour(given.color)
     for line in check_many(check, sessions, output=given.output, workers=given.parallel):
         sums.add(line)
+        reports += line.report is not None
         output.put(compact(line_json(line)) if given.format == "json" else render_line(line, colour=colour))
     output.put(compact(sums_json(sums)) if given.format == "json" else "\n" + render_sums(sums))
     if given.output is not None:
-        output.say(f"Wrote the reports into {given.output}.")
+        count = "1 report" if reports == 1 else f"{reports:,} reports" if reports else "no report"
+        output.say(f"Wrote {count} into {given.output}.")
     return sums.exit
 
 

@@ -10,7 +10,7 @@ from rulebook.api.linting import LintResult, lint_file, lint_text
 from rulebook.cli import output
 from rulebook.diagnostic import Diagnostic, in_order
 from rulebook.errors import UsageError
-from rulebook.report.lint_report import Linted, count_of, lint_json, render_concise, render_lint
+from rulebook.report.lint_report import NARROWEST, WIDEST, Linted, count_of, lint_json, render_concise, render_lint
 from rulebook.services.rule_files import rule_files_below, text_of
 from rulebook.source.files import language_of, read_text
 from rulebook.source.located import Language
@@ -45,7 +45,8 @@ def shown(run: LintRun, kept: Callable[[Diagnostic], bool], format: str, strict:
         case _:
             left_out = sum(len(f.diagnostics) for f in run.files) - sum(len(f.diagnostics) for f in files)
             in_colour = output.stdout_colour(colour)
-            output.put(render_lint(files, run.checks, colour=in_colour, left_out=left_out))
+            width = output.stdout_columns(WIDEST, NARROWEST, WIDEST)
+            output.put(render_lint(files, run.checks, colour=in_colour, left_out=left_out, width=width))
     refused = count_of(files, "error") > 0 or (strict and count_of(files, "warning") > 0)
     return 1 if refused else 0
 

@@ -31,10 +31,20 @@ COMMANDS: dict[str, Command] = {
     "task": Command("task", "score recorded work by a task's judges"),
     "show": Command("show", "print the place in the evidence where a finding was seen"),
     "session": Command("session", "verify, show, list, import and export sessions"),
-    "explain": Command("explain", "explain a kind of rule or a message code"),
+    "explain": Command("explain", "explain a kind of rule, an event or a message code"),
     "schema": Command("schema", "print the JSON Schema of a rule file for your editor"),
     "new": Command("new", "write a commented rule file to start from"),
 }
+
+_LONGER: dict[str, str] = {
+    "check": "eval check",
+    "verify": "session verify",
+    "import": "session import",
+    "export": "session export",
+    "list": "session list",
+    "init": "new eval",
+}
+"""Subcommands that people type without the command before them."""
 
 USAGE, FAULT, AUDIT_GAP, INTERRUPTED = 1, 2, 9, 130
 
@@ -142,11 +152,13 @@ def _run(argv: Sequence[str]) -> int:
 
 def _unknown(name: str) -> int:
     if not name:
-        output.say(overview().rstrip("\n"))
+        output.say_laid_out(overview().rstrip("\n"))
         return USAGE
     from rulebook.spelling import guess
 
-    output.say(f"rulebook: there is no command `{name}`.{guess(name, COMMANDS)} rulebook --help lists them.")
+    longer = _LONGER.get(name)
+    hint = f" Did you mean `rulebook {longer}`?" if longer else guess(name, COMMANDS)
+    output.say(f"rulebook: there is no command `{name}`.{hint} rulebook --help lists them.")
     return USAGE
 
 
@@ -168,5 +180,5 @@ def _failed(argv: Sequence[str], error: Exception) -> int:
         case _:
             from rulebook.cli.bug_report import bug_report
 
-            output.say(bug_report(argv, error))
+            output.say_laid_out(bug_report(argv, error))
             return FAULT

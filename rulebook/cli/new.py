@@ -1,6 +1,7 @@
 """`rulebook new`: a commented rule file to start from."""
 
 import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def run(argv: Sequence[str]) -> int:
     else:
         text = in_yaml.format(file=path.name, name=title)
     write_text(str(path), text, force=given.force)
-    output.say(f"Wrote {path}. Next: edit it, then run  rulebook lint {path}")
+    output.say(f"Wrote {path}. Next: edit it, then run  rulebook lint {shlex.quote(str(path))}")
     return 0
 
 

@@ -5,6 +5,8 @@ import os
 import sys
 from typing import Literal, TextIO
 
+from rulebook.terminal import harmless
+
 
 class UnwrittenError(Exception):
     """What was to be printed could not be: a full disk, a closed stream."""
@@ -19,7 +21,12 @@ def put(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Write a line of talk to stderr."""
+    """Write a line of talk to stderr, whatever the names in it hold: they may be those of strangers' files."""
+    _write(sys.stderr, harmless(text) + "\n")
+
+
+def say_laid_out(text: str) -> None:
+    """Write talk that has its lines and colours already, and is harmless."""
     _write(sys.stderr, text + "\n")
 
 
@@ -30,13 +37,12 @@ def stdout_colour(colour: Colour) -> bool:
 
 def stdout_columns(usual: int, least: int, most: int) -> int:
     """How many columns data may take: the terminal's, within bounds; `usual` where stdout is none."""
-    if sys.stdout is None or not sys.stdout.isatty():
-        return usual
-    try:
-        wide = int(os.environ.get("COLUMNS") or os.get_terminal_size(sys.stdout.fileno()).columns)
-    except (OSError, ValueError):
-        return usual
-    return max(least, min(most, wide))
+    return _columns(sys.stdout, usual, least, most)
+
+
+def stderr_columns(usual: int, least: int, most: int) -> int:
+    """How many columns talk may take, by the same rule."""
+    return _columns(sys.stderr, usual, least, most)
 
 
 def stderr_colour(colour: Colour) -> bool:
@@ -85,3 +91,13 @@ def _forget(stream: TextIO) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
+
+
+def _columns(stream: TextIO | None, usual: int, least: int, most: int) -> int:
+    if stream is None or not stream.isatty():
+        return usual
+    try:
+        wide = int(os.environ.get("COLUMNS") or os.get_terminal_size(stream.fileno()).columns)
+    except (OSError, ValueError):
+        return usual
+    return max(least, min(most, wide))

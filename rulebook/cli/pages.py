@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 import rulebook
+from rulebook.cli.event_pages import EVENT_NAMES, event_page
 from rulebook.codes import CODES, code_named
 
 Shelf = Literal["checks", "expression", "linting"]
@@ -17,20 +18,20 @@ def kind_pages() -> Mapping[str, Path]:
 
 
 def page_named(word: str) -> str | None:
-    """The page for a kind, a code or a code's name; None when there is none."""
+    """The page for a kind, an event, a code or a code's name; None when there is none."""
     pages = kind_pages()
     if word in pages:
         return pages[word].read_text(encoding="utf-8")
     code = code_named(word)
     if code is None:
-        return None
+        return event_page(word)
     written = _shelf("linting").get(CODES[code].name)
     return written.read_text(encoding="utf-8") if written else _bare_page(code)
 
 
 def known_words() -> list[str]:
     """Everything that `page_named` knows, for the nearest one."""
-    return [*kind_pages(), *CODES, *(code.name for code in CODES.values())]
+    return [*kind_pages(), *EVENT_NAMES, *CODES, *(code.name for code in CODES.values())]
 
 
 def first_sentence(page: Path) -> str:

@@ -49,7 +49,7 @@ def show(given: Namespace) -> int:
     threads = _threads(given, opened.audit.verdict, files) if given.full else ()
     output.put(render_session(opened.record, view, audit=opened.audit, threads=threads))
     if opened.audit.verdict in DAMAGED:
-        output.say(f"rulebook: the log is {opened.audit.verdict}: {harmless(opened.audit.reason)}")
+        output.say(f"rulebook: the log is {opened.audit.verdict}: {opened.audit.reason}")
         return AUDIT_GAP
     return 0
 
@@ -89,7 +89,7 @@ def import_file(given: Namespace) -> int:
         path = given.to
         _write_import(transcript, path, now)
     for warning in transcript.warnings:
-        output.say(f"Note: {harmless(warning.text)}")
+        output.say(f"Note: {warning.text}")
     output.put(f"{path}\n")
     output.say(f"Imported. Next:  rulebook session show {path}")
     return 0

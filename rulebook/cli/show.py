@@ -1,6 +1,7 @@
 """`rulebook show`: the place in the evidence on which a finding of a report rests."""
 
 import os
+import shlex
 from collections.abc import Sequence
 
 from rulebook.cli import output
@@ -22,7 +23,7 @@ def run(argv: Sequence[str]) -> int:
     report = read_report(path, files)
     if id is None:
         output.put(render_findings(report.findings, colour=colour))
-        output.say(f"One of them with its place:  rulebook show '{path}#FINDING'")
+        output.say(f"One of them with its place:  rulebook show {shlex.quote(f'{path}#FINDING')}")
         return 0
     finding = report.finding(id)
     output.put(render_finding(finding, colour=colour))

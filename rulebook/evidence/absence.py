@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from rulebook.errors import Missing
 from rulebook.evidence.record import Record
 from rulebook.outcome import Category
+from rulebook.spelling import listed
 
 HARNESS_TOOLS: frozenset[str] = frozenset(
     (
@@ -15,6 +16,12 @@ HARNESS_TOOLS: frozenset[str] = frozenset(
     )
 )  # fmt: skip
 """The tools of our own harness and of the one whose logs we read."""
+
+_OUR_FORMATS = frozenset(("chock_log", "karotte"))
+
+
+_NAMED, _NAME_AT_MOST = 8, 40
+"""So many tools are named, and so much of each name."""
 
 
 def need_possible(record: Record, names: Iterable[str]) -> None:
@@ -35,10 +42,43 @@ def need_whole(record: Record, category: Category) -> None:
         raise Missing(category, "the log has no `session.end`, so what came after its last line is not known")
 
 
+def need_every_call(record: Record, category: Category) -> None:
+    """Raise Missing when the session may hold calls that are not seen: a log without its end, a lost sub-agent."""
+    need_whole(record, category)
+    hidden = hidden_calls(record)
+    if hidden:
+        raise Missing("harness", hidden)
+
+
+def hidden_calls(record: Record) -> str:
+    """What to say of a foreign session that does not hold the calls of all its sub-agents; empty when it does."""
+    if not record.unseen_calls:
+        return ""
+    return f"{record.title} does not hold what all its sub-agents called: {record.unseen_calls}"
+
+
 def unknown_tools(record: Record, names: Iterable[str]) -> list[str]:
-    """Those of `names` that no tool of our harness and none known in this session bears."""
-    known = HARNESS_TOOLS | (record.known_tools or frozenset()) | record.tool_counts.keys()
+    """Those of `names` that no tool known in this session bears, nor one of our harness where it is a session of that.
+
+    Another program's tools have names of their own: that it never called ours proves nothing.
+    """
+    ours = HARNESS_TOOLS if record.format in _OUR_FORMATS else frozenset[str]()
+    known = ours | (record.known_tools or frozenset()) | record.tool_counts.keys() | record.delegated.keys()
     return [name for name in names if name not in known]
+
+
+def called_instead(record: Record, names: Iterable[str]) -> str:
+    """Which tools were called, to say beside `names`: a tool that was sought under another program's name is found so.
+
+    Empty when one of them was called: then the name was right.
+    """
+    called = [*record.tool_counts, *(name for name in record.delegated if name not in record.tool_counts)]
+    if any(name in called for name in names):
+        return ""
+    if not called:
+        return "no call is recorded"
+    shown = listed(name if len(name) <= _NAME_AT_MOST else f"{name[:_NAME_AT_MOST]}…" for name in called[:_NAMED])
+    return f"what was called: {shown}{f' and {len(called) - _NAMED} more' if len(called) > _NAMED else ''}"
 
 
 def unseen_agents(record: Record) -> str:

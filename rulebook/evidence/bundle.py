@@ -64,9 +64,10 @@ class Evidence(Struct):
     def timeline(self, events: frozenset[str]) -> Timeline:
         """The session's calls, and its events of these names, in order: worked out once for all rules that ask for it.
 
-        Raises Missing in `harness` when there is no session.
+        Raises Missing in `harness` when there is no session, and NotHandedIn when it is too large to be looked at.
         """
         record = self.session
+        record.need_texts()
         if events not in self._timelines:
             self._timelines[events] = timeline_of(record, events)
         return self._timelines[events]

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from rulebook.errors import Missing
 from rulebook.evidence.call_shape import CallShape, Verdict, names_in
 from rulebook.evidence.record import Call, Record
+from rulebook.evidence.repeats import repeated_key
 from rulebook.languages.comparison import Compared
 from rulebook.outcome import Outcome, student_fault
 
@@ -87,7 +88,9 @@ def undecided(doubtful: Sequence[Doubt], record: Record, expected: str) -> Outco
         hidden = any(call.arguments is None for call in ours)
         why = "the arguments are plain text" if hidden else "how it ended, or what the answer was, is not known"
         raise Missing("harness", f"{record.title} does not say enough of {listed_calls(ours)}: {why}")
-    reason = f"the arguments are not valid JSON in {listed_calls([doubt.call for doubt in doubtful])}"
+    calls = [doubt.call for doubt in doubtful]
+    twice = all(repeated_key(call.arguments_raw, None) is not None for call in calls)
+    reason = f"the arguments {'have a key twice' if twice else 'are not valid JSON'} in {listed_calls(calls)}"
     seen = tuple(doubt.call.seen for doubt in doubtful[:_SEEN_AT_MOST])
     return student_fault(reason, expected=expected, seen=seen)
 

@@ -1,5 +1,6 @@
 """Changes and leftovers in words, and where they are seen."""
 
+import re
 from collections.abc import Sequence
 
 from rulebook.evidence.lfs import is_pointer
@@ -78,3 +79,8 @@ def counted(number: int | None, what: str) -> str:
 def readable(path: str) -> str:
     """A path as text that any report can hold: bytes that are no UTF-8 are written out."""
     return path.encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+
+def written_back(path: str) -> str:
+    """The path that `readable` made text of, should it not be called so itself."""
+    return re.sub(r"\\x([89a-f][0-9a-f])", lambda byte: chr(0xDC00 + int(byte[1], 16)), path)

@@ -6,8 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchem
 
 from rulebook.errors import NotHandedIn
 from rulebook.evidence.bundle import Evidence
-from rulebook.evidence.data_files import Notation, read_data, same_data
+from rulebook.evidence.data_files import Notation, read_data
 from rulebook.evidence.reading_text import filled
+from rulebook.languages.comparison import equal
 from rulebook.languages.faults import Fault, LanguageError, refused
 from rulebook.languages.select import SelectField, SelectLimit
 from rulebook.languages.template import Template, looks_like_template, read_template
@@ -89,7 +90,7 @@ def found_at(wanted: DataAt, data: bytes, notation: Notation, path: str, evidenc
     if not found:
         return FoundAt(False, expected, "absent", f"no {where}")
     there = found[0] if wanted.path.leads_to_one else found
-    holds = same_data(there, value)
+    holds = equal(value, there)
     return FoundAt(holds, expected, _as_json(there), "" if holds else f"{where} is another value")
 
 

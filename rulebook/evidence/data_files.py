@@ -121,18 +121,3 @@ def _plain(value: object, depth: int, left: list[int]) -> object:
             return value
         case _:
             raise ValueError("it holds something else than data")
-
-
-def same_data(left: object, right: object) -> bool:
-    """Whether two values are equal: `"2"` is not 2, and yes is not 1; 1 and 1.0 are one number."""
-    match left, right:
-        case (bool(), _) | (_, bool()):
-            return left is right
-        case dict(), dict():
-            return left.keys() == right.keys() and all(same_data(left[key], right[key]) for key in left)
-        case list(), list():
-            return len(left) == len(right) and all(map(same_data, left, right))
-        case (int() | float(), int() | float()) | (str(), str()) | (None, None):
-            return left == right
-        case _:
-            return False

@@ -164,6 +164,7 @@ def _usage(record: Record) -> Mapping[str, object]:
 
 def _messages(record: Record) -> list[object]:
     record.need("messages", "messages")
+    record.need_texts()
     by_id = {call.id: _call(call) for call in record.calls}
     return [_message(message, by_id) for message in record.messages]
 
@@ -181,6 +182,7 @@ def _message(message: Message, calls: Mapping[str, Mapping[str, object]]) -> Map
 
 def _tool_calls(record: Record) -> list[object]:
     record.need("tool_calls", "tool calls")
+    record.need_texts()
     return [_call(call) for call in record.calls]
 
 
@@ -199,6 +201,7 @@ def _call(call: Call) -> Mapping[str, object]:
 
 def _events(record: Record) -> list[object]:
     record.need("events", "events")
+    record.need_texts()
     return [event_data(event) for event in record.events]
 
 

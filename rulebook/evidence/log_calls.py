@@ -7,6 +7,7 @@ from msgspec import Struct
 from rulebook.evidence.log_events import PERMITTING, Payload, json_value
 from rulebook.evidence.log_network import FETCH_TOOL, NETWORK_ACTIONS, NetworkFold, host_of_fetch
 from rulebook.evidence.record import Approval, Call, Record, Wants
+from rulebook.evidence.repeats import repeated_key
 from rulebook.outcome import Seen
 
 BUDGET_ACTION = "budget.raise"
@@ -22,7 +23,7 @@ class CallFold:
 
     def __init__(self, record: Record, wants: Wants, network: NetworkFold) -> None:
         self._record, self._wants, self._network = record, wants, network
-        self._keeping = wants.tool_calls
+        self._keeping = wants.order
         self._counts = record.tool_counts
         self._open: dict[str, str] = {}
         self._kept: dict[str, _Kept] = {}
@@ -134,4 +135,4 @@ _NO_REQUEST: Payload = {"action": "", "reason": "", "tool_call_id": ""}
 
 def _object(raw: str) -> dict[str, Any] | None:
     value = json_value(raw)
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and repeated_key(raw, value) is None else None

@@ -188,7 +188,7 @@ class LogFold:
                 _once(self._aliases, alias)
         elif not results or (results < len(content) and any("text" in part for part in content)):
             count += 1
-        if self._wants.messages:
+        if self._wants.said:
             self._record.messages += messages_of(payload, time_ms, self._main)
         self._main += count
 

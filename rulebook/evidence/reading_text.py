@@ -1,13 +1,15 @@
 """The text of a source, read out of the evidence."""
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from types import MappingProxyType
 from typing import assert_never
 
 from rulebook.errors import Missing, NotHandedIn
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.escapes import unescaped
-from rulebook.evidence.record import Call, Record
+from rulebook.evidence.record import Call, Record, Spoken
 from rulebook.evidence.sources import (
     AssistantText,
     FinalMessage,
@@ -36,10 +38,10 @@ def text_of(source: Source, evidence: Evidence) -> str:
     """
     match source:
         case AssistantText():
-            return _written("\n\n".join(m.text for m in _replies(evidence.session)), "the assistant wrote nothing")
+            return _written(_spoken(evidence.session).joined, "the assistant wrote nothing")
         case FinalMessage():
-            replies = [m.text for m in _replies(evidence.session) if m.text.strip()]
-            return _written(replies[-1] if replies else "", "the assistant wrote nothing")
+            last = _spoken(evidence.session).last
+            return _written("" if last is None else last.text, "the assistant wrote nothing")
         case Messages():
             return _written(_transcript(source, evidence.session), "the transcript is empty")
         case ToolText():
@@ -81,14 +83,11 @@ def place_in(source: Source, evidence: Evidence, text: str, at: int) -> tuple[Se
     """Where the character `at` of the source's `text` stands in the evidence; empty when nowhere."""
     match source:
         case AssistantText():
-            start = 0
-            for message in _replies(evidence.session):
-                start += len(message.text) + len("\n\n")
-                if at < start:
-                    return (Seen(message=message.index),)
-            return ()
+            spoken = _spoken(evidence.session)
+            return (Seen(message=spoken.messages[bisect_right(spoken.starts, at) - 1].index),)
         case FinalMessage():
-            return (Seen(message=[m for m in _replies(evidence.session) if m.text.strip()][-1].index),)
+            last = _spoken(evidence.session).last
+            return () if last is None else (Seen(message=last.index),)
         case Messages():
             chosen = _chosen(source, evidence.session)
             return (Seen(message=chosen[text.count("\n", 0, at)].index),)
@@ -108,10 +107,16 @@ def place_in(source: Source, evidence: Evidence, text: str, at: int) -> tuple[Se
             return ()
 
 
-def _replies(record: Record) -> Sequence[Message]:
+def _spoken(record: Record) -> Spoken:
     """What the student itself said: neither what its harness put into its mouth nor what was never shown."""
     record.need("messages", "what the assistant said")
-    return [m for m in record.messages if m.role == "assistant" and m.text and not m.hidden and not m.injected]
+    record.need_texts()
+    if record.spoken is None:
+        own = [m for m in record.messages if m.role == "assistant" and m.text and not m.hidden and not m.injected]
+        starts = list(accumulate((len(message.text) + len("\n\n") for message in own), initial=0))
+        last = next((message for message in reversed(own) if message.text.strip()), None)
+        record.spoken = Spoken(own, starts[:-1], "\n\n".join([message.text for message in own]), last)
+    return record.spoken
 
 
 def _transcript(source: Messages, record: Record) -> str:
@@ -121,6 +126,7 @@ def _transcript(source: Messages, record: Record) -> str:
 
 def _chosen(source: Messages, record: Record) -> Sequence[Message]:
     record.need("messages", "messages")
+    record.need_texts()
     chosen = [m for m in record.messages if m.role in source.roles and not m.hidden and m.text.strip()]
     return chosen if source.last is None else chosen[-source.last :]
 
@@ -143,6 +149,7 @@ def _whole_call(call: Call) -> str:
 
 def _calls(source: ToolText, record: Record) -> Sequence[Call]:
     record.need("tool_calls", "tool calls")
+    record.need_texts()
     if source.part != "arguments":
         record.need("results", "what tools answered")
     # what was asked of a tool was asked even where it was refused; what it answered is only there when it ran

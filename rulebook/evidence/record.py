@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from rulebook.errors import Missing
+from rulebook.errors import Missing, NotHandedIn
 from rulebook.evidence.transcript import End, Message, Usage
 from rulebook.outcome import Seen
 
@@ -41,10 +41,14 @@ ALL_FACTS: frozenset[Fact] = frozenset(
 class Wants(Struct, frozen=True):
     """What the rules will ask of a session beyond counts: nothing else is kept in memory.
 
-    `events` names the kinds whose payloads are kept, `all_events` keeps every one.
+    `replies` keeps what the assistant said, `messages` what others said too. `calls` keeps the calls in their
+    order, their names and how they ended; `tool_calls` their arguments and results too. `events` names the kinds
+    whose payloads are kept, `all_events` keeps every one.
     """
 
     messages: bool = False
+    replies: bool = False
+    calls: bool = False
     tool_calls: bool = False
     approvals: bool = False
     events: frozenset[str] = frozenset()
@@ -56,9 +60,19 @@ class Wants(Struct, frozen=True):
         return self.all_events or bool(self.events)
 
     @property
+    def order(self) -> bool:
+        """Whether the calls themselves are asked for, and not only how many there are."""
+        return self.calls or self.tool_calls
+
+    @property
     def texts(self) -> bool:
         """Whether the text of messages is asked for."""
-        return self.messages or self.payloads
+        return self.said or self.payloads
+
+    @property
+    def said(self) -> bool:
+        """Whether messages are kept: those of the assistant at least."""
+        return self.messages or self.replies
 
     @property
     def contents(self) -> bool:
@@ -68,6 +82,8 @@ class Wants(Struct, frozen=True):
     def __or__(self, other: "Wants") -> "Wants":
         return Wants(
             self.messages or other.messages,
+            self.replies or other.replies,
+            self.calls or other.calls,
             self.tool_calls or other.tool_calls,
             self.approvals or other.approvals,
             self.events | other.events,
@@ -202,16 +218,30 @@ class Network(Struct):
     permitted: list[Approval] = field(default_factory=list)
 
 
+class Spoken(Struct, frozen=True):
+    """What the assistant said: its messages, where each starts in them all joined, and the last one with a text."""
+
+    messages: list[Message]
+    starts: list[int]
+    joined: str
+    last: Message | None
+
+
 class Record(Struct):
     """The facts of one session.
 
     `format` is `chock_log` or the name of a foreign format, `title` what messages call the session; `carries` what
-    that format can tell. `event_counts` and `first_event` (byte offset) are by the names on the wire, unknown ones
-    too. `known_tools` holds the tools that the session is known to have had; None when the format does not say.
-    `went_on`: a further run began after the last end. `delegated` counts the calls that sub-agents made, by tool,
-    where the file shows them, and `threads` holds those calls. `sha256` is that of the bytes it was read from, in hex;
-    None when it was not read from a file. `possible_events` holds the names that a foreign session can show, so that
-    the absence of another tells nothing; None: any.
+    that format can tell. `spoken` is worked out once it is asked for. `event_counts` and `first_event` (byte
+    offset) are by the names on the wire, unknown ones too. `known_tools` holds the tools that the session is known
+    to have had; None when the format does not say. `went_on`: a further run began after the last end. `delegated`
+    counts the calls that sub-agents made, by tool, where the file shows them, and `threads` holds those calls.
+    `sha256` is that of the bytes it was read from, in hex; None when it was not read from a file. `possible_events`
+    holds the names that a foreign session can show, so that the absence of another tells nothing; None: any.
+    `excess` says why some texts, arguments or results that rules ask for are not here: there were too many.
+
+    `gaps` says of what the format can carry and this session does not show in full, why; `unseen_calls` why a
+    sub-agent may have made calls that it does not show: what stands in `tool_counts`, `delegated`, `calls` and
+    `threads` was called all the same.
     """
 
     format: str = "chock_log"
@@ -253,6 +283,10 @@ class Record(Struct):
     wants: Wants = EVERYTHING
     sha256: str | None = None
     possible_events: frozenset[str] | None = None
+    excess: str = ""
+    gaps: Mapping[Fact, str] = field(default_factory=dict)
+    unseen_calls: str = ""
+    spoken: Spoken | None = None
     _by_name: dict[str, list[EventRecord]] | None = None
 
     @property
@@ -265,8 +299,14 @@ class Record(Struct):
         """No turn, or no tool call: what is negative by nature then passes without meaning anything."""
         return self.turns == 0 or self.call_count == 0
 
+    def need_texts(self) -> None:
+        """Raise NotHandedIn when the session holds more text than is kept: what cannot be looked at clears nobody."""
+        if self.excess:
+            raise NotHandedIn(f"the session is too large to be looked at: {self.excess}", cause="excess")
+
     def events_named(self, name: str) -> list[EventRecord]:
         """The kept events called `name`, in the log's order; asked once everything is folded."""
+        self.need_texts()
         if self._by_name is None:
             self._by_name = {}
             for event in self.events:
@@ -274,6 +314,15 @@ class Record(Struct):
         return self._by_name.get(name, [])
 
     def need(self, fact: Fact, what: str) -> None:
-        """Raise Missing in `harness` when this session's format cannot carry `fact`; `what` says what was asked for."""
-        if fact not in self.carries:
-            raise Missing("harness", f"{self.title} does not record {what}")
+        """Raise Missing in `harness` when this session does not tell `fact`; `what` says what was asked for."""
+        lacking = self.lack(fact, what)
+        if lacking:
+            raise Missing("harness", lacking)
+
+    def lack(self, fact: Fact, what: str) -> str:
+        """Why nothing can be said about `what`: its format never tells that, or a part was lost; empty: it can."""
+        if fact in self.carries:
+            return ""
+        if fact in self.gaps:
+            return f"{self.title} is not whole, so nothing is concluded about {what}: {self.gaps[fact]}"
+        return f"{self.title} does not record {what}"

@@ -102,7 +102,9 @@ Source = (
 def wants_of(source: Source) -> Wants:
     """What must be kept of the session so that this source can be read."""
     match source:
-        case AssistantText() | FinalMessage() | Messages():
+        case AssistantText() | FinalMessage():
+            return Wants(replies=True)
+        case Messages():
             return Wants(messages=True)
         case ToolText():
             return Wants(tool_calls=True)

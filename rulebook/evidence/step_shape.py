@@ -6,6 +6,7 @@ from typing import Annotated, Self
 from msgspec import Struct
 from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator, model_validator
 
+from rulebook.evidence.absence import hidden_calls
 from rulebook.evidence.call_shape import CallOptions, CallShape, Verdict, fields_of, tool_names
 from rulebook.evidence.document import event_data
 from rulebook.evidence.event_names import EventName
@@ -103,12 +104,12 @@ class Step(CallOptions):
         return StepShape(self.shape(self.tool, "partial", fill), None, None, bears, takes)
 
     def blind(self, record: Record) -> str:
-        """What keeps this session's format from ever showing such a step; empty when nothing does."""
+        """What may keep such a step from being seen in this session; empty when nothing does."""
         if self.event is None:
-            return "" if "tool_calls" in record.carries else f"{record.title} does not record tool calls"
+            return record.lack("tool_calls", "tool calls") or hidden_calls(record)
         possible = record.possible_events
-        if "events" in record.carries and (possible is None or self.event in possible):
-            return ""
+        if possible is None or self.event in possible:
+            return record.lack("events", f"`{self.event}` events")
         return f"{record.title} does not record `{self.event}` events"
 
 

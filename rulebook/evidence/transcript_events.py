@@ -74,17 +74,37 @@ def events_of(transcript: Transcript) -> Iterator[LoggedEvent]:
         yield LoggedEvent("session.end", {"reason": end.reason, "detail": end.detail, **raw}, moments(transcript)[1])
 
 
+def counted_events(transcript: Transcript) -> dict[str, int]:
+    """How many events of each name there are, without telling one: what they hold costs more than all the rest."""
+    own = [message for message in transcript.messages if not message.copied]
+    started = children_of(transcript)
+    counts = {
+        "session.start": 1,
+        "session.imported": 1,
+        "tool.result": sum([message.tool_result is not None for message in own]),
+        "message": len(transcript.messages) + sum(len(thread.messages) for thread in transcript.threads),
+        "tool.call": sum([len(message.tool_calls) for message in own]),
+        "session.spawn": len(started),
+        "agent.complete": sum(child.outcome is not None for child in started),
+        "compaction": sum(happened.kind == "compaction" for happened in transcript.events),
+        "usage": len(_told_usages(transcript)),
+        "session.end": int(transcript.end.reason != "unknown"),
+    }
+    return {name: count for name, count in counts.items() if count}
+
+
 def moments(transcript: Transcript) -> tuple[int | None, int | None]:
     """The first and the last time that any message or event states."""
-    threads = (thread.messages for thread in transcript.threads)
-    said = [m.at_ms for messages in (transcript.messages, *threads) for m in messages if m.at_ms is not None]
-    happened = [event.at_ms for event in transcript.events if event.at_ms is not None]
-    times = said + happened
+    times = [m.at_ms for m in transcript.messages if m.at_ms is not None]
+    times += [m.at_ms for thread in transcript.threads for m in thread.messages if m.at_ms is not None]
+    times += [event.at_ms for event in transcript.events if event.at_ms is not None]
     return (min(times), max(times)) if times else (None, None)
 
 
 def children_of(transcript: Transcript) -> list[StartedAgent]:
     """The sub-agents that calls of the main thread started; how one ended is told by its call's result."""
+    if not transcript.threads:
+        return []
     results = {m.tool_result.call_id: m.tool_result for m in transcript.messages if m.tool_result is not None}
     found: list[StartedAgent] = []
     for thread in transcript.threads:
@@ -175,15 +195,19 @@ def _error(is_error: bool | None) -> dict[str, object]:
 
 
 def _usages(transcript: Transcript) -> Iterator[LoggedEvent]:
-    """One event a reply where the replies say it, else one for the whole session."""
+    for part, at_ms in _told_usages(transcript):
+        yield LoggedEvent("usage", _exclusive(part), at_ms)
+
+
+def _told_usages(transcript: Transcript) -> list[tuple[Usage, int | None]]:
+    """One a reply where the replies say it, else one for the whole session; none where nothing is known."""
     usage = transcript.usage
     if usage is None or usage.input is None or usage.output is None:
-        return
+        return []
     messages = [*transcript.messages, *(m for thread in transcript.threads for m in thread.messages)]
     single = [(m.usage, m.at_ms) for m in messages if m.usage is not None] if usage.source == "summed" else []
-    for part, at_ms in single or [(usage, None)]:
-        if part.input is not None and part.output is not None:
-            yield LoggedEvent("usage", _exclusive(part), at_ms)
+    given = single or [(usage, None)]
+    return [(part, at_ms) for part, at_ms in given if part.input is not None and part.output is not None]
 
 
 def _exclusive(usage: Usage) -> dict[str, object]:

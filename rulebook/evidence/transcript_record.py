@@ -1,10 +1,10 @@
 """A foreign session's transcript as the facts that rules ask for."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from rulebook.evidence.formats import session_formats
+from rulebook.evidence.formats import format_named
 from rulebook.evidence.record import (
     ALL_FACTS,
     EVERYTHING,
@@ -19,39 +19,34 @@ from rulebook.evidence.record import (
     Wants,
 )
 from rulebook.evidence.transcript import Message, ToolCall, ToolResult, Transcript
-from rulebook.evidence.transcript_events import children_of, events_of, moments, told_events
+from rulebook.evidence.transcript_events import children_of, counted_events, events_of, moments, told_events
 from rulebook.outcome import Seen
 
-_SPENT_UNSEEN = frozenset(("usage_partial", "usage_differs", "subagent_missing"))
+_REPLIES: frozenset[Fact] = frozenset(("messages", "tool_calls", "results", "end", "usage", "events"))
+_CONTENTS: frozenset[Fact] = frozenset(("messages", "tool_calls", "results"))
 
-_CALLS_ELSEWHERE = frozenset(("unread_exchange", "split_conversation", "lost_record"))
+_LEFT_OPEN: dict[str, frozenset[Fact]] = {
+    "usage_partial": frozenset(("usage",)),
+    "usage_differs": frozenset(("usage",)),
+    "subagent_missing": frozenset(("usage", "subagents")),
+    "unread_exchange": _REPLIES,
+    "split_conversation": _REPLIES,
+    "lost_record": _REPLIES,
+    "lost_call": frozenset(("tool_calls", "results")),
+    "lost_message": frozenset(("messages",)),
+    "content_not_captured": _CONTENTS,
+    "lost_text": _CONTENTS,
+    "no_messages": ALL_FACTS - {"end", "cost", "time"},
+}
+"""What each irregularity leaves open: tokens spent out of sight make a total too small to satisfy a limit."""
 
 Status = Literal["ok", "error", "refused", "unfinished"]
 
 
 def record_of(transcript: Transcript, wants: Wants = EVERYTHING) -> Record:
     """Fold a transcript into its facts. Threads of sub-agents count as children and not as turns or calls."""
-    record = Record(
-        format=transcript.source.format,
-        title=title_of(transcript.source.format),
-        session_id=transcript.session_id,
-        wants=wants,
-    )
-    record.carries = carried(transcript)
-    record.started = True
-    record.sha256 = transcript.source.sha256
-    record.possible_events = told_events(record.carries)
-    record.models = list(transcript.models)
-    record.outcome = transcript.outcome
-    record.warnings = [warning.text for warning in transcript.warnings]
-    record.first_ms, record.last_ms = moments(transcript)
-    record.usage = transcript.usage if "usage" in record.carries else None
-    record.spend = _spend(transcript)
-    record.known_tools = _known_tools(transcript)
-    if transcript.end.reason != "unknown":
-        last = len(transcript.messages) - 1
-        record.ends = [EndRecord(transcript.end, Seen(message=last if last >= 0 else None))]
-    if wants.messages:
+    record = headed(transcript, wants, moments(transcript))
+    if wants.said:
         record.messages = list(transcript.messages)
     _take_calls(record, transcript)
     _take_children(record, transcript)
@@ -59,54 +54,94 @@ def record_of(transcript: Transcript, wants: Wants = EVERYTHING) -> Record:
     return record
 
 
+def headed(transcript: Transcript, wants: Wants, times: tuple[int | None, int | None]) -> Record:
+    """The record of a transcript without its messages, calls and events; `times` are its first and last moments."""
+    record = Record(
+        format=transcript.source.format,
+        title=title_of(transcript.source.format),
+        session_id=transcript.session_id,
+        wants=wants,
+    )
+    record.first_ms, record.last_ms = times
+    record.gaps, record.unseen_calls = gaps_in(transcript), _unseen_calls(transcript)
+    record.carries = _carried(transcript, record.gaps, record.first_ms)
+    record.started = True
+    record.sha256 = transcript.source.sha256
+    record.excess = next((warning.text for warning in transcript.warnings if warning.code == "too_large"), "")
+    record.possible_events = told_events(record.carries)
+    record.models = list(transcript.models)
+    record.outcome = transcript.outcome
+    record.warnings = [warning.text for warning in transcript.warnings]
+    record.usage = transcript.usage if "usage" in record.carries else None
+    record.spend = _spend(transcript)
+    record.known_tools = _known_tools(transcript)
+    if transcript.end.reason != "unknown":
+        last = len(transcript.messages) - 1
+        record.ends = [EndRecord(transcript.end, Seen(message=last if last >= 0 else None))]
+    return record
+
+
 def title_of(name: str) -> str:
     """What messages call a session of the format of that name, such as "this Claude Code session"."""
-    known = session_formats().get(name)
+    known = format_named(name)
     return f"this {name} session" if known is None else f"this {re.sub('^(an?|the) ', '', known.title)}"
 
 
 def carried(transcript: Transcript) -> frozenset[Fact]:
-    """What this very session tells: its format's facts without those that its file leaves open.
+    """What this very session tells: its format's facts without those that its file leaves open."""
+    return _carried(transcript, gaps_in(transcript), moments(transcript)[0])
 
-    Tokens that were spent out of sight (replies without usage, sub-agents whose files are missing) leave the
-    session's total open, and a total that is too small must not satisfy a limit.
-    """
-    known = session_formats().get(transcript.source.format)
-    facts = set(known.carries if known is not None else ALL_FACTS)
-    codes = {warning.code for warning in transcript.warnings}
+
+def _carried(transcript: Transcript, gaps: Mapping[Fact, str], first_ms: int | None) -> frozenset[Fact]:
+    known = format_named(transcript.source.format)
+    facts = set(known.carries if known is not None else ALL_FACTS) - gaps.keys()
     if transcript.end.reason == "unknown":
         facts.discard("end")
-    if transcript.usage is None or transcript.usage.total is None or codes & _SPENT_UNSEEN:
+    if transcript.usage is None or transcript.usage.total is None:
         facts.discard("usage")
-    if moments(transcript)[0] is None:
+    if first_ms is None:
         facts.discard("time")
-    if "subagent_missing" in codes:
-        facts.discard("subagents")
-    if codes & _CALLS_ELSEWHERE:
-        facts -= {"messages", "tool_calls", "results", "end", "usage", "events"}
-    if "lost_call" in codes or _has_nameless_call(transcript):
-        facts -= {"tool_calls", "results"}
-    if "lost_message" in codes:
-        facts.discard("messages")
-    if codes & {"content_not_captured", "lost_text"}:
-        facts -= {"messages", "tool_calls", "results"}
-    if "no_messages" in codes:
-        facts &= {"end", "cost", "time"}
     return frozenset(facts)
 
 
-def _has_nameless_call(transcript: Transcript) -> bool:
-    """Whether some call does not say of which tool: it may be one of any."""
+def gaps_in(transcript: Transcript) -> dict[Fact, str]:
+    """What this session would tell if its file were whole, and what was lost."""
+    gaps: dict[Fact, str] = {}
+    for warning in transcript.warnings:
+        for fact in _LEFT_OPEN.get(warning.code, ()):
+            gaps.setdefault(fact, _placed(transcript, warning.text, warning.where))
+    nameless = _nameless_call(transcript)
+    if nameless is not None:
+        told = _placed(transcript, "a call does not name its tool", nameless.src)
+        gaps.setdefault("tool_calls", told)
+        gaps.setdefault("results", told)
+    return gaps
+
+
+def _placed(transcript: Transcript, text: str, where: int | None) -> str:
+    place = "line" if transcript.source.places == "lines" else "item"
+    return text if where is None else f"{text} ({place} {where})"
+
+
+def _unseen_calls(transcript: Transcript) -> str:
+    lost = (warning for warning in transcript.warnings if warning.code == "subagent_missing")
+    return next((_placed(transcript, warning.text, warning.where) for warning in lost), "")
+
+
+def _nameless_call(transcript: Transcript) -> Message | None:
+    """The first message with a call that does not say of which tool: it may be one of any."""
     threads = (transcript.messages, *(thread.messages for thread in transcript.threads))
-    return any(not call.name for messages in threads for message in messages for call in message.tool_calls)
+    said = (message for messages in threads for message in messages)
+    return next((message for message in said if any(not call.name for call in message.tool_calls)), None)
 
 
 def _take_calls(record: Record, transcript: Transcript) -> None:
     for call in _calls_of(transcript.messages):
         record.call_count += 1
         record.tool_counts[call.name] = record.tool_counts.get(call.name, 0) + 1
-        record.first_call.setdefault(call.name, call.seen)
-        if record.wants.tool_calls:
+        if call.name not in record.first_call:
+            record.first_call[call.name] = call.seen
+        if record.wants.order:
             record.calls.append(call)
     spoken = (message for message in transcript.messages if message.role == "assistant" and not message.copied)
     record.turns = sum(not message.injected for message in spoken)
@@ -173,13 +208,17 @@ def _take_children(record: Record, transcript: Transcript) -> None:
     for thread in transcript.threads:
         for given in (call for message in thread.messages if not message.copied for call in message.tool_calls):
             record.delegated[given.name] = record.delegated.get(given.name, 0) + 1
-        if record.wants.tool_calls:
+        if record.wants.order:
             calls = list(_calls_of(thread.messages, thread.id))
             record.threads.append(Delegated(thread.id, thread.parent_call_id, calls))
 
 
 def _take_events(record: Record, transcript: Transcript) -> None:
     wants = record.wants
+    if not wants.payloads:
+        record.event_counts = counted_events(transcript)
+        record.total_events = sum(record.event_counts.values())
+        return
     for seq, event in enumerate(events_of(transcript)):
         record.event_counts[event.name] = record.event_counts.get(event.name, 0) + 1
         if wants.all_events or event.name in wants.events:

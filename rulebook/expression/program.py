@@ -9,7 +9,7 @@ from rulebook.diagnostic import Diagnostic, has_errors, in_order
 from rulebook.evidence.record import Wants
 from rulebook.evidence.scope import file_scope
 from rulebook.expression.compile import FINDING, PART, Compiler
-from rulebook.expression.items import Item, wants_of_items
+from rulebook.expression.items import Item
 from rulebook.expression.task_program import TaskProgram
 from rulebook.languages.types import ANYTHING
 from rulebook.ports import Files
@@ -23,15 +23,11 @@ from rulebook.spec.session_eval import EvalSpec, read_eval
 
 
 class Program(Struct, frozen=True):
-    """A `chock.eval`, compiled."""
+    """A `chock.eval`, compiled. `wants` is what its rules ask of a session beyond counts."""
 
     spec: EvalSpec
     items: tuple[Item, ...]
-
-    @property
-    def wants(self) -> Wants:
-        """What its rules ask of a session beyond counts."""
-        return wants_of_items(self.items)
+    wants: Wants
 
 
 class Loaded(Struct, frozen=True):
@@ -100,7 +96,7 @@ def _eval(document: Located, readers: dict[str, Reader], files: Files) -> tuple[
     items = _items(spec, compiler)
     if not (spec.expectations or spec.tests or spec.checks or spec.judge or reader.problems):
         reader.add_at_key("RB611", ("name",))
-    return Program(spec, items), len(named) + len(items)
+    return Program(spec, items, wants_of_items(items)), len(named) + len(items)
 
 
 def _task(document: Located, readers: dict[str, Reader], files: Files) -> tuple[TaskProgram | None, int]:

@@ -100,7 +100,8 @@ class _Reading:
 
     def _fields(self, raw: Mapping[object, object], path: Path) -> Comparator:
         only = str(next(iter(raw))) if len(raw) == 1 else ""
-        meant = next((word for word in _OPERATORS if SequenceMatcher(None, only, word).ratio() >= 0.8), None)
+        close = next((word for word in _OPERATORS if SequenceMatcher(None, only, word).ratio() >= 0.8), None)
+        meant = close or _ELSEWHERE.get(only)
         if meant is not None:
             hint = f" Did you mean `{meant}`?{_literally(raw)}"
             words = {"key": only, "thing": "a comparison", "guess": hint}
@@ -211,6 +212,14 @@ class _Reading:
 _OPERATORS: tuple[str, ...] = (
     "equals", "contains", "any_item", "matches", "glob", "in", "min", "max", "close_to", "any", "absent", "from",
 )  # fmt: skip
+
+
+_ELSEWHERE: dict[str, str] = {
+    "regex": "matches", "regexp": "matches", "re": "matches", "includes": "contains", "substring": "contains",
+    "eq": "equals", "is": "equals", "one_of": "in", "any_of": "in",
+    "gte": "min", "ge": "min", "lte": "max", "le": "max",
+}  # fmt: skip
+"""What other tools call these comparisons."""
 
 
 def _literally(raw: Mapping[object, object]) -> str:

@@ -52,8 +52,12 @@ class Formula(Struct, frozen=True):
         """Its value: a number, text, yes/no, None, or a MissingValue that names what has no value.
 
         `search` looks for the patterns of `matches`, as `search_with(ports)` does; without one, a pattern that is not
-        proved to be quick raises UsageError.
+        proved to be quick raises UsageError. It is walked the first time; who asks again has many sessions, for which
+        closures are compiled.
         """
+        if self.text in _WALKED:
+            return self.quick_value(lookup, search)
+        _WALKED.add(self.text)
         from rulebook.languages.formula_walk import walked  # only what is evaluated pays for it, never lint
 
         return self._fit(walked(parsed(self.text), lookup, search or quick_search))
@@ -76,6 +80,9 @@ class Formula(Struct, frozen=True):
             "anything": not isinstance(value, (Mapping, Sequence)) or isinstance(value, str),
         }[self.wanted]
         return value if fits or isinstance(value, MissingValue) else MissingValue(self.text.strip())
+
+
+_WALKED: set[str] = set()
 
 
 def read_formula(text: str, wanted: Wanted = "yes or no") -> Formula:

@@ -1,6 +1,7 @@
 """What an expression compared: each side that was not written out, and its value. For people, not for verdicts."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from rulebook.languages.formula_run import closure
 from rulebook.languages.formula_terms import Choices, Compare, Joined, Literal, Lookup, Not, Search, Term
@@ -8,8 +9,13 @@ from rulebook.languages.formula_terms import Choices, Compare, Joined, Literal, 
 
 def sides_of(root: Term, text: str, lookup: Lookup, search: Search) -> dict[str, object]:
     """The compared terms by their text, in the order in which they stand."""
+    return {side: value(lookup, search) for side, value in _sides(root, text)}
+
+
+@lru_cache(maxsize=4096)
+def _sides(root: Term, text: str) -> tuple[tuple[str, Callable[[Lookup, Search], object]], ...]:
     terms = [term for term in _compared(root) if not isinstance(term, Literal | Choices)]
-    return {text[term.start : term.end]: closure(term, text)(lookup, search) for term in terms}
+    return tuple((text[term.start : term.end], closure(term, text)) for term in terms)
 
 
 def _compared(term: Term) -> Iterator[Term]:

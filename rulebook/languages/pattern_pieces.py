@@ -72,5 +72,5 @@ _PIECE = re.compile(
     | (?P<repeat> (?:[*+?]|\{(?:\d+(?:,\d*)?|,\d*)\})[?+]? )
     | (?P<other> . )
     """,
-    re.VERBOSE | re.DOTALL,
+    re.VERBOSE | re.DOTALL | re.ASCII,
 )

@@ -11,7 +11,7 @@ from rulebook.report.findings import Finding
 from rulebook.report.judged import Judged
 from rulebook.report.rewards import AUDIT_GAP, REFUSED, exit_status, totals
 from rulebook.report.text import WIDTH, figure, verdict_word
-from rulebook.terminal import Shade, columns, cut, harmless, padded, painted
+from rulebook.terminal import Shade, columns, cut, harmless, padded, painted, wrapped
 
 FAULT = 2
 
@@ -88,7 +88,7 @@ def line_of(label: str, judged: Judged, report: str | None = None) -> Line:
     return Line(
         label,
         _VERDICTS[verdict_word(judged, sums)[0]],
-        exit_status(judged),
+        exit_status(judged, sums),
         judged.session,
         sums.score,
         sums.reward,
@@ -125,7 +125,7 @@ def render_sums(sums: Sums) -> str:
     if often:
         named = ", ".join(f"{cut(harmless(id), 40)} {count}" for id, count in often)
         lines.append(f"Most often not passed: {named}.")
-    return "\n".join(lines) + "\n"
+    return "\n".join(piece for line in lines for piece in wrapped(line, WIDTH)) + "\n"
 
 
 def line_json(line: Line) -> dict[str, object]:

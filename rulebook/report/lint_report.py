@@ -11,6 +11,7 @@ from rulebook.terminal import harmless, painted
 
 SCHEMA = "rulebook.lint"
 VERSION = 1
+NARROWEST, WIDEST = 60, 120
 
 
 class Linted(Struct, frozen=True):
@@ -22,12 +23,14 @@ class Linted(Struct, frozen=True):
     data: object = None
 
 
-def render_lint(files: Sequence[Linted], checks: int, *, colour: bool = False, left_out: int = 0) -> str:
+def render_lint(
+    files: Sequence[Linted], checks: int, *, colour: bool = False, left_out: int = 0, width: int = WIDEST
+) -> str:
     """Every problem with its picture, grouped by file, then the count.
 
     `checks` is how many rules were looked at; `left_out` problems were not selected.
     """
-    blocks = [_block(linted, colour) for linted in files if linted.diagnostics]
+    blocks = [_block(linted, colour, width) for linted in files if linted.diagnostics]
     return "\n\n".join([*blocks, _count(files, checks, colour, left_out)]) + "\n"
 
 
@@ -60,10 +63,12 @@ def count_of(files: Iterable[Linted], severity: Severity) -> int:
     return sum(found.severity == severity for linted in files for found in linted.diagnostics)
 
 
-def _block(linted: Linted, colour: bool) -> str:
+def _block(linted: Linted, colour: bool, width: int) -> str:
     from rulebook.picture import render_problems  # a file without problems has no pictures
 
-    pictures = render_problems(linted.file, linted.text, linted.diagnostics, data=linted.data, colour=colour)
+    pictures = render_problems(
+        linted.file, linted.text, linted.diagnostics, data=linted.data, colour=colour, width=width
+    )
     return pictures + _hidden(linted)
 
 

@@ -91,11 +91,14 @@ def reward_of(components: Mapping[Category, float | None], weights: Mapping[Cate
     return _mean([(weights[category], share) for category, share in components.items() if share is not None])
 
 
-def exit_status(judged: Judged) -> int:
-    """0 when everything that was asked holds, 9 when the log is not to be trusted, else 3."""
+def exit_status(judged: Judged, sums: Totals | None = None) -> int:
+    """0 when everything that was asked holds, 9 when the log is not to be trusted, else 3.
+
+    `sums` are its totals, where they are known already.
+    """
     if not judged.audit.accepted:
         return AUDIT_GAP
-    return 0 if totals(judged).passed else REFUSED
+    return 0 if (sums or totals(judged)).passed else REFUSED
 
 
 def _component(findings: Sequence[Finding]) -> float | None:

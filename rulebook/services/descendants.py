@@ -21,6 +21,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from rulebook.services.undisturbed import undisturbed
 from rulebook.services.warden import Warden
 
+_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_GET_CHILD_SUBREAPER = 37
 _RLIMIT_LOCKS = 10
@@ -219,6 +220,13 @@ def _has_ended(child: int, deadline: float) -> bool:
         return bool(watched.poll(max(0.0, deadline - time.monotonic()) * 1000))
     finally:
         os.close(descriptor)
+
+
+def end_with_parent(parent: int, number: int) -> None:
+    """Let the kernel send this process a signal when `parent`, which forked it, is gone: now, if it is already."""
+    _libc().prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), number)
 
 
 @cache

@@ -4,7 +4,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import BinaryIO
 
 from rulebook.ports import FileFacts
@@ -27,9 +27,11 @@ class MachineFiles:
         finally:
             os.close(descriptor)
 
-    def lines(self, path: str) -> AbstractContextManager[Iterator[bytes]]:
-        """The lines of a regular file, each with its newline byte. Raises OSError."""
-        return self.open(path)
+    @contextmanager
+    def lines(self, path: str, limit_bytes: int | None = None) -> Iterator[Iterator[bytes]]:
+        """The lines of a regular file, each with its newline byte; long ones in pieces. Raises OSError."""
+        with self.open(path) as stream:
+            yield stream if limit_bytes is None else iter(lambda: stream.readline(limit_bytes + 1), b"")
 
     @contextmanager
     def open(self, path: str) -> Iterator[BinaryIO]:

@@ -3,7 +3,6 @@
 import hashlib
 import os
 import re
-import shutil
 import stat
 from collections.abc import Sequence
 
@@ -13,6 +12,7 @@ from rulebook.services.git_history import commits_beside, objects_beside
 from rulebook.services.git_private import borrow, lay_out, store_of
 from rulebook.services.git_proof import prove
 from rulebook.services.git_runs import WORK_LIMIT_S, GitRuns
+from rulebook.services.workspaces import copy_as_it_stands
 
 
 class MachineGit:
@@ -97,18 +97,18 @@ class MachineGit:
             runs = GitRuns(self._processes, repository)
             store, head = store_of(runs), self.resolve(repository, "HEAD")
             lay_out(pointer, store, head)
+            asked = ("rev-parse", "--path-format=absolute")
+            homes = runs.output(*asked, "--git-dir", "--git-common-dir").splitlines()
             for name in ("index", "packed-refs", "refs"):
-                original = runs.output("rev-parse", "--path-format=absolute", "--git-path", name).removesuffix("\n")
-                _copy(original, os.path.join(pointer, name))
+                original = runs.output(*asked, "--git-path", name).removesuffix("\n")
+                if os.path.dirname(original) not in homes:  # a link may lead to any folder of this machine
+                    raise GitError(f"the `{name}` of the git folder of `{repository}` lies elsewhere")
+                place = os.path.join(pointer, name)
+                if os.path.isdir(place):
+                    os.rmdir(place)
+                copy_as_it_stands(original, place)
         except OSError as error:
             raise GitError(f"`{folder}` cannot be made a repository: {error.strerror}") from error
 
 
 _ID = re.compile("[0-9a-fA-F]{4,64}")
-
-
-def _copy(original: str, place: str) -> None:
-    if os.path.isdir(original):
-        shutil.copytree(original, place, symlinks=True, dirs_exist_ok=True)
-    elif os.path.isfile(original):
-        shutil.copyfile(original, place)

@@ -55,8 +55,8 @@ def _content(path: str, limit_bytes: int) -> bytes:
     if _never_ends(path):
         raise GitError(f"`{path}` is a pipe or a device: git would wait for it")
     try:
-        with open(path, "rb") as stream:
-            return stream.read(limit_bytes + 1)
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+            return stream.read(limit_bytes + 1) or b""  # some files of the kernel would block, too
     except OSError:  # git will say it better
         return b""
 

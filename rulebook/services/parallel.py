@@ -1,14 +1,8 @@
 """Work spread over processes of our own, its results in order: what one piece costs or breaks is its own affair."""
 
-import multiprocessing
 import os
-import signal
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 Given = TypeVar("Given")
 Result = TypeVar("Result")
@@ -28,84 +22,9 @@ def in_order(
     out of memory) twice. `work` raises nothing; what it returns must be picklable. With one worker, and where a process
     cannot be forked, all is done here.
     """
-    if workers <= 1 or "fork" not in multiprocessing.get_all_start_methods():
+    if workers <= 1 or not hasattr(os, "fork"):
         yield from map(work, given)
         return
-    waiting: deque[tuple[Given, Future[Result]]] = deque()
-    pieces = iter(given)
-    pool = _pool(work, workers)
-    try:
-        while True:
-            while len(waiting) < 4 * workers and (piece := next(pieces, None)) is not None:
-                waiting.append((piece, pool.submit(_done, piece)))
-            if not waiting:
-                break
-            piece, future = waiting.popleft()
-            try:
-                result = future.result()
-            except BrokenProcessPool:
-                _end(pool)
-                again = [piece, *(other for other, _ in waiting)]
-                waiting.clear()
-                yield from (_alone(work, one, lost) for one in again)
-                pool = _pool(work, workers)
-                continue
-            yield result
-    except BaseException:
-        _end(pool)
-        raise
-    pool.shutdown()
+    from rulebook.services.process_pool import spread  # 20 ms, which work that is done here does not pay
 
-
-def _alone(work: Callable[[Given], Result], piece: Given, lost: Callable[[Given], Result]) -> Result:
-    """A piece that was under way when a process died, tried once more in a process that it shares with none."""
-    pool = _pool(work, 1)
-    try:
-        result: Result = pool.submit(_done, piece).result()
-        return result
-    except BrokenProcessPool:
-        return lost(piece)
-    finally:
-        _end(pool)
-
-
-def _pool(work: Callable[[Any], Any], workers: int) -> ProcessPoolExecutor:
-    """Forked, so that `work` and all that it holds need not be picklable."""
-    how = multiprocessing.get_context("fork")
-    return ProcessPoolExecutor(workers, mp_context=how, initializer=_begin, initargs=(work,))
-
-
-_work: Callable[[Any], Any] | None = None
-_ending = False
-
-
-def _begin(work: Callable[[Any], Any]) -> None:
-    """Ctrl-C reaches every process of the terminal: ending is the first one's business, which then sends SIGTERM."""
-    global _work
-    _work = work
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _stop)
-
-
-def _stop(number: int, _: object) -> None:
-    global _ending
-    _ending = True
-    raise SystemExit(128 + number)
-
-
-def _done(piece: object) -> Any:
-    if _ending or _work is None:  # a pool's process goes on to what it has fetched already
-        raise SystemExit
-    return _work(piece)
-
-
-def _end(pool: ProcessPoolExecutor) -> None:
-    """End every process now. One that is in the middle of a piece is told to, and clears up what it started."""
-    processes = list((pool._processes or {}).values())
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes:
-        with suppress(OSError, ValueError):
-            process.terminate()
-    for process in processes:
-        with suppress(OSError, ValueError, AssertionError):
-            process.join()
+    yield from spread(work, given, workers, lost)

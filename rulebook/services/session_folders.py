@@ -19,20 +19,29 @@ _PART_FOLDER = "subagents"
 def gathered(words: Iterable[str], only: str | None = None) -> Iterator[str]:
     """The sessions that `words` name: ids and files as they are, and of a folder every file in it, sorted by path.
 
+    None comes twice, on whichever ways it is named: it would count twice.
+
     Of a folder are left out: what is no regular file (a link is none), hidden names, other endings than `ENDINGS` (or
     names that do not match the glob `only`), files of sub-agents, which belong to the session beside them, and
     reports of our own. Whatever else is there counts as a session: a damaged one must not vanish.
 
     Raises UsageError for a folder that holds none.
     """
+    known: set[str] = set()
     for word in words:
+        top = os.path.realpath(word)
         if not os.path.isdir(word):
-            yield word
+            if top not in known:
+                yield word
+            known.add(top)
             continue
         found = False
         for path in _below(word, only):
             found = True
-            yield path
+            itself = os.path.join(top, path[len(word) :].lstrip("/"))
+            if itself not in known:
+                yield path
+            known.add(itself)
         if not found:
             wanted = f"whose name matches `{only}`" if only else f"that ends in {', '.join(ENDINGS)}"
             raise UsageError(f"There is no session in the folder `{word}`: no file {wanted}.")

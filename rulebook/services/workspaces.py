@@ -48,6 +48,14 @@ class MachineWorkspaces:
                 copying.entry(os.path.join(source, path), os.path.join(folder, path))
 
 
+def copy_as_it_stands(source: str, target: str) -> None:
+    """Copy a file, a folder or a link, nothing where there is none: no link is followed. Raises OSError."""
+    if os.path.isdir(source) and not os.path.islink(source):
+        _Copying().folder(source, target)
+    elif os.path.lexists(source):
+        _Copying().entry(source, target)
+
+
 @contextmanager
 def throw_away(below: str | None = None) -> Iterator[str]:
     """A private empty folder, removed at the end with whatever stands in it then. Raises OSError."""

@@ -4,11 +4,11 @@ import os
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from rulebook.diagnostic import has_errors
-from rulebook.errors import Missing, RuleFileError, UsageError
+from rulebook.errors import Missing, RuleFileError, UnknownFormat, UsageError
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.record import Record
 from rulebook.expression.program import Program, folder_of, load_rules
@@ -54,6 +54,7 @@ class Check(Struct, frozen=True):
     allow_unchained: bool = False
     session_format: str | None = None
     shared: bool = False
+    _floors: dict[object, float | None] = field(default_factory=dict)
 
     def one(self, session: str) -> Judged:
         """The session of that id or path, checked. Raises UsageError; whatever the session is, the result says it."""
@@ -67,16 +68,19 @@ class Check(Struct, frozen=True):
             )
         )
 
-    def each(self, session: str) -> Iterator[Judged]:
-        """Every session that a file holds, checked. Raises UsageError."""
-        for opened in open_sessions(
+    def each(self, session: str) -> Iterator[tuple[str | None, Judged | UnknownFormat]]:
+        """Every session that a file holds, checked, with its name in the file; or why one of several cannot be read.
+
+        Raises UsageError.
+        """
+        for part, opened in open_sessions(
             session,
             self.program.wants,
             self.ports.files,
             session_format=self.session_format,
             allow_unchained=self.allow_unchained,
         ):
-            yield self._judged(opened)
+            yield part, opened if isinstance(opened, UnknownFormat) else self._judged(opened)
 
     @property
     def fixture(self) -> str | None:
@@ -104,10 +108,19 @@ class Check(Struct, frozen=True):
             asked = self.fixture is not None or program.spec.head.base_commit is not None
             base = resulting.base if asked else None
             judged = judge(program, evidence, opened.audit, ports, base=base, skip_tests=self.skip_tests)
-            floor = floor_of(program, evidence, resulting.base, ports)
+            floor = self._floor(evidence, resulting.base)
             tree = resulting.repository
             folder = None if tree is None or tree.origin == "session ref" else tree.root
             return replace(judged, floor=floor, path=opened.word, part=opened.part, project=folder)
+
+    def _floor(self, evidence: Evidence, base: BaseCommit) -> float | None:
+        """The empty session's reward. Without a tree it is the same for all that ran under the same configuration."""
+        if evidence.tree is not None:
+            return floor_of(self.program, evidence, base, self.ports)
+        known = tuple(evidence.session.configs), evidence.no_tree, base
+        if known not in self._floors:
+            self._floors[known] = floor_of(self.program, evidence, base, self.ports)
+        return self._floors[known]
 
 
 def check_of(

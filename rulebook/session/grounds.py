@@ -6,6 +6,7 @@ from hashlib import sha256
 from msgspec.structs import replace
 
 from rulebook.evidence.bundle import Evidence
+from rulebook.evidence.changed import written_back
 from rulebook.evidence.document import Ground
 from rulebook.evidence.repository import Repository
 from rulebook.report.findings import Finding
@@ -68,7 +69,8 @@ def _digested(place: Mapping[str, object], tree: Repository | None) -> Mapping[s
     path = str(place["path"])
     found = {**place, "commit": tree.base} if tree.base is not None else dict(place)
     try:
-        data = tree.files.read_within(tree.root, path, _DIGESTED_AT_MOST_BYTES)
+        stands = tree.files.within(tree.root, path) is not None
+        data = tree.files.read_within(tree.root, path if stands else written_back(path), _DIGESTED_AT_MOST_BYTES)
     except OSError:
         return found
     return found if len(data) > _DIGESTED_AT_MOST_BYTES else {**found, "sha256": sha256(data).hexdigest()}

@@ -38,7 +38,7 @@ class BaseCommit(Struct, frozen=True):
 def session_ended(record: Record) -> Outcome:
     """Whether the log reaches the session's end: a cut log is our fault, and proves nothing about the model."""
     if "end" not in record.carries:
-        return Unmeasured("harness", "this format does not say whether the session ended")
+        return Unmeasured("harness", f"{record.title} does not say whether it ended")
     if record.end is None:
         return binary(False, expected="a `session.end`", actual="none", reason="the log stops before the session ended")
     if record.end.end.reason == "unknown":

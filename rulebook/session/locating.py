@@ -7,6 +7,7 @@ from hashlib import sha256
 from msgspec import Struct
 
 from rulebook.errors import AuditGapError, UsageError
+from rulebook.evidence.changed import written_back
 from rulebook.evidence.record import EVERYTHING, Call, Record
 from rulebook.evidence.transcript import Message
 from rulebook.ports import Files
@@ -16,6 +17,8 @@ from rulebook.session.opening import Opened, located, open_session
 _LIMIT_BYTES = 16 * 1024 * 1024
 _AROUND = 3
 _FIRST_LINES = 20
+
+_KINDS = {"folder": "a folder", "link": "a link", "other": "a pipe, a socket or a device"}
 
 
 class Located(Struct, frozen=True):
@@ -118,13 +121,18 @@ class Evidences:
         commit = place.get("commit")
         since = f" · base commit {commit[:12]}" if isinstance(commit, str) else ""
         try:
-            facts = self._files.within(root, path)
+            name = path
+            if (facts := self._files.within(root, name)) is None:
+                name = written_back(path)
+                facts = self._files.within(root, name)
             if facts is None or facts.kind != "file":
-                kind = "nothing stands there" if facts is None else f"it is a {facts.kind}"
+                kind = "nothing stands there" if facts is None else f"it is {_KINDS[facts.kind]}"
                 if "sha256" in place:
                     raise _changed_file(path)
                 return Located(f"{path}{since} · {kind}", ())
-            data = self._files.read_within(root, path, _LIMIT_BYTES)
+            data = self._files.read_within(root, name, _LIMIT_BYTES)
+        except ValueError as error:
+            raise UsageError(f"`{path}` in `{root}` is no path that a file can have.") from error
         except OSError as error:
             raise UsageError(f"I can't read `{path}` in `{root}`: {(error.strerror or str(error)).lower()}.") from error
         digest = place.get("sha256")

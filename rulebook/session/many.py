@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from rulebook.errors import UsageError
+from rulebook.errors import UnknownFormat, UsageError
 from rulebook.report.batch import FAULT, Line, line_of
 from rulebook.report.eval_report import canonical, eval_report
 from rulebook.report.judged import Judged
@@ -41,18 +41,26 @@ def _lines(check: Check, root: str, output: str | None, session: str) -> list[Li
     name = _name(session, root)
     lines: list[Line] = []
     try:
-        for judged in check.each(session):
-            label = name if judged.part is None or session.endswith(f"#{judged.part}") else f"{name}#{judged.part}"
+        for part, judged in check.each(session):
+            label = name if part is None or session.endswith(f"#{part}") else f"{name}#{part}"
+            if isinstance(judged, UnknownFormat):
+                lines.append(_unread(label, session, judged))
+                continue
             report = None if output is None else _write(check, judged, os.path.join(output, name), session, len(lines))
             lines.append(line_of(label, judged, report))
     except UsageError as error:
-        lines.append(Line(name, "not read", REFUSED, reason=str(error).removeprefix(f"`{session}` ")))
+        lines.append(_unread(name, session, error))
     except _UnwrittenError as error:
-        lines.append(Line(name, "fault", FAULT, reason=str(error)))
+        lines.append(Line(name, "fault", FAULT, reason=f"no report: {error}"))
     except Exception as error:
         alone = f"a fault of Rulebook's ({type(error).__name__}): check it alone for a report of the fault"
         lines.append(Line(name, "fault", FAULT, reason=alone))
     return lines
+
+
+def _unread(label: str, session: str, error: UsageError) -> Line:
+    why = str(error).removeprefix(f"`{session}` ").removeprefix(f"I can't read the session `{session}`: ")
+    return Line(label, "not read", REFUSED, reason=why)
 
 
 def _lost(root: str, session: str) -> list[Line]:
@@ -69,9 +77,9 @@ def _write(check: Check, judged: Judged, stem: str, session: str, nth: int) -> s
         refuse_over(path, (check.spec_path, session))
         write_text(path, canonical(eval_report(judged)), force=True)
     except UsageError as error:
-        raise _UnwrittenError(str(error)) from error
+        raise _UnwrittenError(str(error).removeprefix(f"I can't write `{path}`: ")) from error
     except OSError as error:
-        raise _UnwrittenError(f"I can't write `{path}`: {(error.strerror or 'the machine refuses').lower()}") from error
+        raise _UnwrittenError(f"{(error.strerror or 'the machine refuses').lower()}: `{path}`") from error
     return path
 
 

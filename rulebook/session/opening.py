@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rulebook.errors import UsageError
+from rulebook.errors import UnknownFormat, UsageError
 from rulebook.evidence.audit_log import LogReading, read_log
-from rulebook.evidence.formats import read_session, read_sessions
+from rulebook.evidence.formats import fold_sessions, read_session
 from rulebook.evidence.record import Record, Wants
 from rulebook.evidence.transcript import Transcript
 from rulebook.evidence.transcript_record import record_of
@@ -43,22 +43,39 @@ def open_session(
     Raises UsageError when there is none, or when the file is no session that can be read.
     """
     path, part = located(word)
-    if session_format == OWN_FORMAT or (session_format is None and is_own_log(path, files)):
-        asked = None if path == word else word
-        return _own(word, read_log(path, files, wants, session_id=asked), allow_unchained)
-    return _foreign(read_session(path, files, session_format, part=part, wants=wants), wants)
+    if _is_own(path, files, session_format):
+        return _own(word, read_log(path, files, wants, session_id=_asked(word, path)), allow_unchained)
+    transcript = read_session(path, files, session_format, part=part, wants=wants)
+    return _foreign(record_of(transcript, wants), path, transcript.source.part)
 
 
 def open_sessions(
     word: str, wants: Wants, files: Files, *, session_format: str | None = None, allow_unchained: bool = False
-) -> Iterator[Opened]:
-    """Every session that `word` names: one, or all that its file holds. Raises as `open_session` does."""
+) -> Iterator[tuple[str | None, Opened | UnknownFormat]]:
+    """Every session that `word` names, one or all that its file holds, with its name in the file.
+
+    One of several that cannot be read is the error that says so. Raises as `open_session` does.
+    """
     path, part = located(word)
-    if part is not None or session_format == OWN_FORMAT or (session_format is None and is_own_log(path, files)):
-        yield open_session(word, wants, files, session_format=session_format, allow_unchained=allow_unchained)
-        return
-    for transcript in read_sessions(path, files, session_format, wants=wants):
-        yield _foreign(transcript, wants)
+    if part is not None:
+        yield part, open_session(word, wants, files, session_format=session_format, allow_unchained=allow_unchained)
+    elif _is_own(path, files, session_format):
+        yield None, _own(word, read_log(path, files, wants, session_id=_asked(word, path)), allow_unchained)
+    else:
+        for name, read in fold_sessions(path, files, session_format, wants=wants):
+            if isinstance(read, Transcript):
+                yield name, _foreign(record_of(read, wants), path, name)
+            else:
+                yield name, read if isinstance(read, UnknownFormat) else _foreign(read, path, name)
+
+
+def _is_own(path: str, files: Files, session_format: str | None) -> bool:
+    return session_format == OWN_FORMAT or (session_format is None and is_own_log(path, files))
+
+
+def _asked(word: str, path: str) -> str | None:
+    """The id that was asked for, where it was not a path."""
+    return None if path == word else word
 
 
 def located(word: str) -> tuple[str, str | None]:
@@ -81,11 +98,9 @@ def is_own_log(path: str, files: Files) -> bool:
     return b'"chock_log"' in lines[0] or any(b'"prev":"' in line and b'"event":{' in line for line in lines[:2])
 
 
-def _foreign(transcript: Transcript, wants: Wants) -> Opened:
-    record = record_of(transcript, wants)
-    source = transcript.source
-    audit = Audit("imported", True, record.total_events, sha256=source.sha256)
-    return Opened(record, audit if record.total_events else _empty(audit), source.path, source.part)
+def _foreign(record: Record, path: str, part: str | None) -> Opened:
+    audit = Audit("imported", True, record.total_events, sha256=record.sha256)
+    return Opened(record, audit if record.total_events else _empty(audit), path, part)
 
 
 def _own(word: str, reading: LogReading, allow_unchained: bool) -> Opened:

@@ -1,8 +1,8 @@
 """Which tree is judged, and against which commit. Source: formats, "The resulting repository"."""
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 
 from msgspec import Struct
 
@@ -44,9 +44,13 @@ def resulting_repository(
     base = base_of(record, base_commit, fixture or project, ports, own=fixture is None)
     if base.resolved is None and fixture is not None and project is not None:
         base = base_of(record, base_commit, project, ports, own=True)
-    with ports.workspaces.fresh() as folder:
+    with ExitStack() as kept:  # a folder costs more than most sessions: it is made when something is checked out
+
+        def fresh() -> str:
+            return kept.enter_context(ports.workspaces.fresh())
+
         try:
-            place = _place(project, record, fixture, store, folder, ports, shared)
+            place = _place(project, record, fixture, store, fresh, ports, shared)
         except GitError as error:
             place = str(error)
         if isinstance(place, str):
@@ -75,7 +79,13 @@ def base_of(
 
 
 def _place(
-    project: str | None, record: Record, fixture: str | None, store: str, folder: str, ports: Ports, shared: bool
+    project: str | None,
+    record: Record,
+    fixture: str | None,
+    store: str,
+    fresh: Callable[[], str],
+    ports: Ports,
+    shared: bool,
 ) -> tuple[str, Origin] | str:
     if project is not None:
         return _folder(project, "project", ports)
@@ -89,6 +99,7 @@ def _place(
         return "several sessions share the fixture, and nothing says what this one left behind"
     if commit is None:
         return _folder(fixture, "fixture", ports)
+    folder = fresh()
     ports.git.checkout(fixture, commit, folder)
     return folder, "session ref"
 

@@ -16,6 +16,30 @@ _AFTER = r"[%€£$]|[A-Za-z]{3}|turns?|times|subagents?"
 _AMOUNT = re.compile(rf"(?P<before>[$€£]|[A-Z]{{3}} )?\s?(?P<number>{_NUMBER})\s?(?P<after>{_AFTER})?")
 
 
+ELSEWHERE: dict[str, tuple[str, ...]] = {
+    "tool": ("name",),
+    "tool_name": ("name", "tool"),
+    "name": ("tool",),
+    "function": ("name", "tool"),
+    "params": ("arguments",),
+    "input": ("arguments",),
+    "after": ("then",),
+    "second": ("then",),
+    "first": ("once", "each"),
+    "then": ("by",),
+    "value": ("equals",),
+    "is": ("equals",),
+    "key": ("path",),
+    "pattern": ("patterns", "matches"),
+    "regex": ("patterns", "matches"),
+    "text": ("expected", "contains"),
+    "command": ("argv",),
+    "cmd": ("argv",),
+    "run": ("argv",),
+}
+"""What other tools, and plain speech, call the keys of ours."""
+
+
 class Advice(NamedTuple):
     """What to add to a message, with a space before it, and what could stand in the file instead, if that is sure."""
 
@@ -31,6 +55,8 @@ def advice_for(error: str, thing: str, value: object, source: str, language: Lan
 
     `thing` is what the value belongs to, in backticks.
     """
+    if thing == "`max_seconds`" and isinstance(value, str) and (seconds := _seconds_in(value)):
+        return Advice(f" Write the seconds: `{seconds}`.", seconds)
     advise = _BY_ERROR.get(error)
     if advise is not None:
         return advise(value)
@@ -48,7 +74,9 @@ def for_number(value: object, *, whole: bool = False) -> Advice:
         return Advice(f" Write `{value:g}`.", f"{value:g}") if whole and _is_whole(value) else NONE
     found = _AMOUNT.fullmatch(value.strip())
     if found is None:
-        return NONE
+        thousands = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?(k|K|M)", value.strip())
+        most = float(thousands[1]) * (1_000_000 if thousands[2] == "M" else 1000) if thousands else 0.5
+        return Advice(f" Write `{most:.0f}`.", f"{most:.0f}") if most.is_integer() else NONE
     number = re.sub("[_,]", "", found["number"])
     before, after = found["before"], (found["after"] or "").strip()
     if after == "%":
@@ -59,6 +87,21 @@ def for_number(value: object, *, whole: bool = False) -> Advice:
     if not before and not after and number == value.strip():
         return Advice(f" Write it without quotes: `{number}`.", number)
     return Advice(f" Write {'only the number: ' if before or after else ''}`{number}`.", number)
+
+
+def in_full(kind: str, value: object) -> dict[str, object] | None:
+    """The options that a `value` of a kind without a short form most likely stands for; None when none are likely."""
+    match kind, value:
+        case "sequence", [str(first), str(then)]:
+            return {"before": {"first": first, "then": then}}
+        case "sequence", _:
+            return {"before": {"first": "…", "then": "…"}}
+        case "tests", str(line):
+            return {"argv": line.split()}
+        case "tests", list(words) if all(isinstance(word, str) for word in words):
+            return {"argv": words}
+        case _:
+            return None
 
 
 def param_for(value: object) -> dict[str, object] | None:
@@ -108,6 +151,11 @@ def _several_texts(kind: str, texts: list[object], language: Language) -> Advice
         listed = entry(kind, {"expected": json.dumps(some, ensure_ascii=False), "mode": "any"}, language)
         hint += f", or `{listed}`"
     return Advice(f"{hint}.")
+
+
+def _seconds_in(text: str) -> str | None:
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?(s|m|h)[a-z]*", text.strip())
+    return f"{float(found[1]) * {'s': 1, 'm': 60, 'h': 3600}[found[2]]:.12g}" if found else None
 
 
 def _is_whole(value: object) -> bool:

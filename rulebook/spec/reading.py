@@ -96,10 +96,18 @@ def _is_nameless(reader: Reader, path: Path, kind: str, value: object) -> bool:
     own = check.options() if check else ("of", "let", "if", "count")
     if isinstance(value, dict) and (not value.keys() & set(own) or value.keys() & set(all_kinds())):
         return False  # a rule that is called like a kind
-    plain = value if isinstance(value, str) and len(value) <= 30 else "…"
-    example = reader.shown(Shown({"my_rule": {kind: plain}}, "checks"))
-    reader.add_at_key("RB210", (*path, kind), key=kind, where=f"in a rule that has a name: `{example}`")
+    reader.add_at_key("RB210", (*path, kind), key=kind, where=in_a_named_rule(reader, kind, value))
     return True
+
+
+def in_a_named_rule(reader: Reader, kind: str, value: object) -> str:
+    """Where a `kind` with this `value` belongs that stands outside of any rule, in words."""
+    check = kind_named(kind) if kind not in COMBINATORS else None
+    field = None if check is None else check.model_fields.get(check.short or "")
+    number = field is not None and field.annotation in (int, float)
+    short = isinstance(value, int | float if number else str | int | float) and len(str(value)) <= 30
+    example = reader.shown(Shown({"my_rule": {kind: value if short else "…"}}, "checks"))
+    return f"in a rule that has a name: `{example}`"
 
 
 def all_kinds() -> tuple[str, ...]:
@@ -217,11 +225,18 @@ def check_of(
         reader.add_at_key("RB203", path, key=kind.kind, wanted=wanted, found="nothing", hint=f" Write `{example}`.")
         return None
     if kind.short is None:
-        reader.wrong_type(path, kind.kind, "a mapping (keys and values)")
+        from rulebook.spec.advice import in_full  # as above
+
+        body = in_full(kind.kind, value)
+        example = reader.shown(Shown(body, kind.kind)) if body else ""
+        reader.wrong_type(path, kind.kind, "a mapping (keys and values)", f" Write `{example}`." if body else "")
         return None
     if _list_for_pattern(reader, kind, value, path):
         return None
-    wrapped = _takes_list(kind) and not isinstance(value, list | dict)
+    if _is_list_in_a_line(reader, kind, value, path):
+        return None
+    in_one_line = kind.short == "argv" and isinstance(value, str) and len(value.split()) > 1
+    wrapped = _takes_list(kind) and not isinstance(value, list | dict) and not in_one_line
     skipped = 2 if wrapped else 1
     option = (value,) if wrapped else value
     check = validate_options(
@@ -252,6 +267,17 @@ def _list_for_pattern(reader: Reader, kind: type[Check], value: object, path: Pa
     from rulebook.languages.pattern import list_for_pattern  # only a mistake pays for it
 
     reader.add_fault(list_for_pattern(only), path)
+    return True
+
+
+def _is_list_in_a_line(reader: Reader, kind: type[Check], value: object, path: Path) -> bool:
+    """Whether `required_tools: Read, Edit` was written: one text where several names were meant, which is said."""
+    if not isinstance(value, str) or not _takes_list(kind):
+        return False
+    entries = [part.strip() for part in value.split(", ")]
+    if kind.short not in ("calls", "names", "paths") or len(entries) < 2 or not all(entries):
+        return False
+    reader.add("RB206", path, key=kind.kind, list=reader.shown(Shown(entries)))
     return True
 
 

@@ -14,7 +14,7 @@ from rulebook.source.located import EmptyZon, Located
 from rulebook.spec.head import Head, Text
 from rulebook.spec.params import Param
 from rulebook.spec.reader import Reader
-from rulebook.spec.reading import check_of, read_named
+from rulebook.spec.reading import check_of, in_a_named_rule, read_named
 from rulebook.spec.rules import Beside, Named, OfCheck, PackSpec, RuleSpec
 from rulebook.spec.validation import below, validate_options
 from rulebook.spelling import guess
@@ -118,7 +118,9 @@ def _expect(reader: Reader) -> tuple[Expectation, ...]:
         if key == "currency":
             if value is not None and "max_cost" not in value:
                 reader.add_at_key("RB807", path, key="currency", needs="a `max_cost` beside it")
-        elif (kind := kind_named(key)) is None or not kind.in_expect:
+        elif (kind := kind_named(key)) is not None and not kind.in_expect:
+            reader.add_at_key("RB210", path, key=key, where=in_a_named_rule(reader, key, reader.document.at(path)))
+        elif kind is None:
             words = (*expectation_kinds(), "currency")
             hint = guess(key, words) or " Other kinds of check go under `checks:`."
             reader.add_at_key("RB201", path, key=key, thing="`expect`", guess=hint)
@@ -195,7 +197,9 @@ def _tests(reader: Reader) -> tuple[Expectation, ...]:
     lines: dict[str, int] = {}
     for index in range(count or 0):
         path: Path = ("tests", index)
-        if reader.mapping(path, "a test", Shown(example)) is None:
+        if not isinstance(reader.document.at(path), dict):
+            hint = f" Write `{reader.shown(Shown(example))}`."
+            reader.not_a_mapping(path, "tests", "a list of mappings (keys and values)", hint)
             continue
         body = check_of(reader, Tests, reader.document.at(path), path)
         if body is None:

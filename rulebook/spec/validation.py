@@ -3,12 +3,12 @@
 No sentence of the validator's ever reaches an author: one table turns its error types into codes.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar, cast, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from rulebook.languages.faults import Fault
+from rulebook.languages.faults import Fault, Shown
 from rulebook.place import Path
 from rulebook.source.located import EmptyZon
 from rulebook.spec.reader import Reader, in_words
@@ -58,25 +58,50 @@ def _typos_merged(errors: list[dict[str, Any]], reader: Reader, thing: str, plac
     kept = list(errors)
     for extra in [e for e in errors if e["type"] == "extra_forbidden"]:
         missing = [e for e in kept if e["type"] == "missing" and e["loc"][:-1] == extra["loc"][:-1]]
-        meant = nearest(str(extra["loc"][-1]), [str(e["loc"][-1]) for e in missing])
+        written, names = str(extra["loc"][-1]), [str(e["loc"][-1]) for e in missing]
+        meant = nearest(written, names) or _usual(written, names)
         if meant is None:
             continue
         kept = [e for e in kept if e is not extra and not (e in missing and e["loc"][-1] == meant)]
         path = place(extra["loc"])
-        reader.add_at_key("RB201", path, key=path[-1], thing=thing, guess=f" Did you mean `{meant}`?")
+        holder = _holder(thing, extra["loc"], place)
+        reader.add_at_key("RB201", path, key=path[-1], thing=holder, guess=f" Did you mean `{meant}`?")
     return kept
 
 
-def _note(entry: dict[str, Any], model: type[BaseModel], thing: str, place: Place, reader: Reader) -> None:
+def _holder(thing: str, loc: tuple[int | str, ...], place: Place) -> str:
+    """What the last key of `loc` stands in: `thing` itself, or a mapping within it."""
+    path = place(loc)[:-1]
+    if len(loc) < 2 or not path:
+        return thing
+    key = next((step for step in reversed(path) if isinstance(step, str)), None)
+    return thing if key is None else f"an entry of `{key}`" if isinstance(path[-1], int) else f"`{key}`"
+
+
+def _usual(word: str, known: Collection[str]) -> str | None:
+    """The one of `known` keys that other tools call `word`."""
+    from rulebook.spec.advice import ELSEWHERE  # only a mistake pays for it
+
+    return next((key for key in ELSEWHERE.get(word, ()) if key in known), None)
+
+
+def _note(entry: dict[str, Any], model: type[BaseModel], whole: str, place: Place, reader: Reader) -> None:
     kind, loc = entry["type"], entry["loc"]
+    thing = _holder(whole, loc, place)
     path = place(loc)
     key = str(next((step for step in reversed(loc) if isinstance(step, str)), thing))
     if kind == "rulebook_language":
         for fault in cast("tuple[Fault, ...]", entry["ctx"]["faults"]):
             reader.add_fault(fault, place((*loc, *fault.path)))
     elif kind == "extra_forbidden":
-        known = [field.alias or name for name, field in _model_at(model, loc).model_fields.items()]
-        reader.add_at_key("RB201", path, key=key, thing=thing, guess=guess(key, known))
+        known = _keys_of(_model_at(model, loc))
+        usual = _usual(key, known)
+        if usual is None and len(loc) > 1 and key in _keys_of(model):
+            example = reader.shown(Shown({str(loc[0]): "…", key: "…"}, whole.strip("`")))
+            reader.add_at_key("RB210", path, key=key, where=f"inside {whole}: write `{example}`")
+            return
+        hint = f" Did you mean `{usual}`?" if usual else guess(key, known)
+        reader.add_at_key("RB201", path, key=key, thing=thing, guess=hint)
     elif kind == "missing":
         field = next((f for n, f in _model_at(model, loc).model_fields.items() if (f.alias or n) == key), None)
         purpose = field.description if field and field.description else "it says what to check."
@@ -87,6 +112,9 @@ def _note(entry: dict[str, Any], model: type[BaseModel], thing: str, place: Plac
         if code == "RB206":
             words["list"] = reader.list_of(path)
         if code == "RB203":
+            if words["wanted"] == _MAPPING:
+                _note_no_mapping(_model_at(model, (*loc, "")), entry["input"], path, str(words["key"]), reader)
+                return
             _note_wrong_value(kind, thing, entry["input"], path, words, reader)
         else:
             reader.add_words(code, path, words)
@@ -97,12 +125,18 @@ def _note_wrong_value(
 ) -> None:
     from rulebook.spec.advice import advice_for  # only a mistake pays for it
 
-    if words["wanted"] == _MAPPING:
-        reader.not_a_mapping(path, str(words["key"]), _MAPPING)
-        return
     kind = "string_type" if words["wanted"] == "text" else kind
     advice = advice_for(kind, thing, value, reader.source_of(path), reader.language)
     reader.add_words("RB203", path, {**words, "hint": advice.hint}, advice.mended)
+
+
+def _note_no_mapping(model: type[BaseModel], value: object, path: Path, key: str, reader: Reader) -> None:
+    """Note that something else stands where a `model` should; what fits its required keys is shown under them."""
+    needed = [field.alias or name for name, field in model.model_fields.items() if field.is_required()]
+    given = value if isinstance(value, list) else [value]
+    fits = bool(needed) and len(given) == len(needed) and all(isinstance(one, str) and len(one) <= 60 for one in given)
+    shown = reader.shown(Shown(dict(zip(needed, given, strict=True)), key)) if fits else ""
+    reader.not_a_mapping(path, key, _MAPPING, f" Write `{shown}`." if shown else "")
 
 
 def worded(kind: str, context: Mapping[str, Any], key: str, value: object) -> tuple[str, dict[str, object]]:
@@ -161,6 +195,10 @@ _BOUNDS: dict[str, str] = {
     "too_long": "a list of at most {max_length} entries",
     "string_too_long": "text of at most {max_length} characters",
 }
+
+
+def _keys_of(model: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _model_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> type[BaseModel]:

@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from tests.benchmarks import log_check, rubric, startup, tree
+from tests.benchmarks import large_session, log_check, rubric, startup, transcripts, tree
 
 
 def main() -> int:
@@ -14,6 +14,8 @@ def main() -> int:
     given = parser.parse_args()
     print(f"load before: {os.getloadavg()[0]:.2f}")
     found = [*startup.run(given.pairs), *tree.run(given.pairs), *log_check.run(given.pairs), *rubric.run(given.pairs)]
+    found += transcripts.run(given.pairs, transcripts.karotte_python())
+    found += large_session.run()
     for each in found:
         print(each.line())
     print(f"load after: {os.getloadavg()[0]:.2f}")

@@ -20,7 +20,8 @@ def cost_of(argv: Sequence[str], *, exits: Sequence[int] = (0,)) -> Cost:
     pid = os.posix_spawn(
         argv[0],
         list(argv),
-        dict(os.environ),
+        # as for a package that pip installed, whose bytecode is there
+        {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
             (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),

@@ -5,7 +5,8 @@ import time
 import pytest
 
 from rulebook.errors import NotHandedIn
-from rulebook.evidence.data_files import Notation, read_data, same_data
+from rulebook.evidence.data_files import Notation, read_data
+from rulebook.languages.comparison import equal
 
 
 @pytest.mark.parametrize(
@@ -31,7 +32,7 @@ from rulebook.evidence.data_files import Notation, read_data, same_data
 )  # fmt: skip
 def test_data(notation: Notation, text: str, data: object) -> None:
     found = read_data(text.encode(), notation, "f")
-    assert same_data(found, data), found
+    assert equal(found, data), found
 
 
 LONG = "a" + ".a" * 20_000
@@ -120,4 +121,4 @@ def test_looking_for_long_keys_takes_no_time(text: str) -> None:
     ],
 )  # fmt: skip
 def test_values_keep_their_kind(left: object, right: object, same: bool) -> None:
-    assert same_data(left, right) is same
+    assert equal(left, right) is same

@@ -122,7 +122,7 @@ def test_a_reply_is_paid_for_once_however_far_apart_its_calls_stand(tmp_path: Pa
 
     usage = read(write(tmp_path / "e.json", of(1, "a"), of(2, "b"), of(3, "a"))).usage
     assert usage is not None
-    assert (usage.input, usage.output) == (200, 20)
+    assert (usage.input, usage.output, usage.requests) == (200, 20, 2)
 
 
 def test_what_a_person_ran_is_no_call_of_the_agent() -> None:

@@ -12,6 +12,9 @@ from sessions_read import OWN, check_invariants, read, roles_of
 
 from rulebook.errors import UnknownFormat, UsageError
 from rulebook.evidence.formats import detect, session_formats
+from rulebook.evidence.session_files.openings import opened_by
+from rulebook.evidence.session_files.sample import SAMPLE_BYTES, sample_of
+from rulebook.evidence.transcript_events import counted_events, events_of
 from rulebook.evidence.transcript_record import record_of
 
 FOLDER = OWN
@@ -166,3 +169,22 @@ def test_what_may_hide_a_call_of_claude_leaves_its_calls_open(name: str, tmp_pat
     record = record_of(read(path))
     assert record.turns
     assert "tool_calls" not in record.carries
+
+
+@pytest.mark.parametrize("name", [*EXPECTED, *REFUSED])
+def test_a_beginning_that_tells_the_format_tells_what_a_whole_look_tells(name: str) -> None:
+    head = (FOLDER / name).read_bytes()[:SAMPLE_BYTES]
+    told = opened_by(head)
+    fits = {fmt.name: fmt.fits(sample_of(head)) for fmt in session_formats().values()}
+    assert told is None or [other for other, fit in fits.items() if fit == max(fits.values())] == [told]
+
+
+def test_karotte_is_told_by_its_beginning() -> None:
+    assert opened_by((FOLDER / "karotte/run.json").read_bytes()) == "karotte"
+    assert opened_by((FOLDER / "karotte/other_events.json").read_bytes()) is None
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_events_are_counted_as_they_are_told(name: str) -> None:
+    transcript = read(FOLDER / name)
+    assert counted_events(transcript) == Counter(event.name for event in events_of(transcript))

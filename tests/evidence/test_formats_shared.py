@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 from golden import Golden, exclusive, golden, wrong
+from sessions_read import every, real_sessions, roles_of
 from sessions_read import read as read_path
-from sessions_read import real_sessions, roles_of
 
+from rulebook.errors import UnknownFormat
 from rulebook.evidence.transcript import Transcript
 from rulebook.evidence.transcript_record import record_of
 
@@ -115,3 +116,40 @@ def test_a_recording_of_two_providers_is_read_as_far_as_it_is_chat() -> None:
     codes = Counter(warning.code for warning in transcript.warnings)
     assert codes == {"unknown_record": 2, "usage_partial": 1}
     assert "usage" not in record_of(transcript).carries
+
+
+REFUSED = {
+    "atif_harbor/terminus_2_hello-world-invalid-json.traces.json": "conversations",
+    "gemini_cli/json-output.error.responses": "recorded model replies",
+    "gemini_cli/memory.multi-function-call.responses": "recorded model replies",
+    "inspect_ai/2025-05-12T20-28-13-04-00_no-samples.json": "an Inspect log without samples",
+    "inspect_ai/parallel_spans.json": "without the log and the messages around them",
+    "otel/gen-ai-input-messages.json": "it is a JSON Schema",
+    "otel/gen-ai-output-messages.json": "it is a JSON Schema",
+    "rl_tokens/test_vllmasyncgenerationworker_replace_prefix_worker.json": "token ids",
+    "swe_agent/all_preds.jsonl": "it looks like predictions: patches without the sessions that made them",
+}
+"""The files that are no sessions, with words that say what they are."""
+
+FORMATS = {
+    "atif_harbor": {"atif"},
+    "codex": {"codex", "codex_exec"},
+    "inspect_ai": {"inspect"},
+    "other_cli": {"copilot_cli", "hermes", "pi"},
+    "rl_tokens": {"nemo_rl"},
+}
+"""The formats of folders that are not called by one."""
+
+
+def test_every_file_is_read_in_its_own_format_or_refused_for_a_written_reason() -> None:
+    folder = real_sessions()
+    files = {f"{path.parent.name}/{path.name}": path for path in folder.glob("*/*")}
+    assert len(files) == 72
+    for name, path in files.items():
+        if name in REFUSED:
+            with pytest.raises(UnknownFormat) as refusal:
+                every(path)
+            assert REFUSED[name] in str(refusal.value), name
+            continue
+        known = FORMATS.get(path.parent.name, {path.parent.name})
+        assert {transcript.source.format for transcript in every(path)} <= known, name

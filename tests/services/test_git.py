@@ -264,6 +264,24 @@ def test_a_copied_worktree_is_separated(tree: Path, tmp_path: Path) -> None:
     assert listing(copy) == own
 
 
+@pytest.mark.parametrize("name", ["refs", "index"])
+def test_attack_a_copied_worktree_takes_nothing_of_the_machine_along(name: str, tree: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "secret").write_text("s")
+    work, head = tmp_path / "work", git(tree, "rev-parse", "HEAD").strip()
+    shutil.copytree(tree, work, symlinks=True)
+    own = (work / ".git").rename(work / "own")
+    (work / ".git").write_text("gitdir: own\n")
+    (own / "HEAD").write_text(f"{head}\n")
+    (own / name).rename(own / "aside")
+    (own / name).symlink_to(elsewhere if name == "refs" else elsewhere / "secret")
+    copy = tmp_path / "copy"
+    shutil.copytree(work, copy, symlinks=True)
+    with pytest.raises(GitError, match=f"the `{name}` of the git folder of .* lies elsewhere"):
+        GIT.separate(str(work), str(copy))
+
+
 def test_a_bare_repository_has_commits_and_no_files(tree: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "--quiet", "--bare", str(tree), "bare")
     assert GIT.resolve(str(tmp_path / "bare"), "HEAD") == GIT.resolve(str(tree), "HEAD")

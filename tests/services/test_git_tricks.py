@@ -4,8 +4,10 @@ import hashlib
 import os
 import re
 import resource
+import shutil
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -309,12 +311,12 @@ def as_nobody(ask: Callable[[], object]) -> str:
 
 
 @pytest.fixture
-def public(tree: Path, tmp_path: Path) -> Path:
-    """The tree where every user may go."""
-    for place in [tmp_path, *tmp_path.parents]:
-        if place.stat().st_uid == os.getuid() and place != Path("/tmp"):
-            place.chmod(place.stat().st_mode | 0o755)
-    return tree
+def public(tree: Path) -> Iterator[Path]:
+    """The tree where every user may go: pytest's own folders are closed to others, and are closed again at any time."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        shutil.copytree(tree, Path(folder, "tree"), symlinks=True)
+        yield Path(folder, "tree")
 
 
 @pytest.mark.parametrize("place", ["a.py", "d", ".git/objects", ".git/index", ".git/HEAD", ".git", ""])

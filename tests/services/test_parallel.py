@@ -1,12 +1,15 @@
 """Work spread over processes: in order, bounded, and one that dies takes no other with it."""
 
 import os
+import select
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from rulebook.services import process_pool
 from rulebook.services.parallel import cores, in_order
 
 
@@ -78,6 +81,70 @@ def test_nothing_is_left_running_when_the_reader_stops(tmp_path: Path) -> None:
     for pid in (int(path.name) for path in tmp_path.iterdir()):
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
+
+
+def test_a_second_interrupt_leaves_nothing_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def clinging(piece: int) -> str:
+        if not piece:
+            return "first"
+        (tmp_path / str(os.getpid())).touch()
+        try:
+            signal.pause()
+        finally:
+            os.kill(os.getppid(), signal.SIGINT)  # while it waits for this process to clear up
+            while True:
+                signal.pause()
+
+    monkeypatch.setattr(process_pool, "_TO_CLEAR_UP_S", 0.2)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        results = in_order(clinging, range(2), 2, lost)
+        assert next(results) == "first"
+        await_files(tmp_path, 1)
+        with pytest.raises(KeyboardInterrupt):
+            results.close()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert not [pid for pid in pids(tmp_path) if stands(pid)]
+
+
+def test_nothing_is_left_running_when_the_first_process_is_killed(tmp_path: Path) -> None:
+    def held(_: int) -> str:
+        (tmp_path / str(os.getpid())).touch()
+        signal.pause()
+        return ""
+
+    first = os.fork()
+    if not first:
+        list(in_order(held, range(20), 2, lost))
+    await_files(tmp_path, 2)
+    watched = [os.pidfd_open(pid) for pid in pids(tmp_path)]
+    os.kill(first, signal.SIGKILL)
+    os.waitpid(first, 0)
+    try:
+        for descriptor in watched:
+            assert select.select([descriptor], [], [], 20)[0], "a process outlives the one that it works for"
+    finally:
+        for pid in filter(stands, pids(tmp_path)):
+            os.kill(pid, signal.SIGKILL)
+
+
+def await_files(folder: Path, count: int) -> None:
+    """Wait until so many processes have left their number."""
+    deadline = time.monotonic() + 20
+    while len(pids(folder)) < count:
+        assert time.monotonic() < deadline
+        os.sched_yield()
+
+
+def pids(folder: Path) -> list[int]:
+    """The processes that left their number."""
+    return [int(path.name) for path in folder.iterdir()]
+
+
+def stands(pid: int) -> bool:
+    """Whether a process is there."""
+    return Path(f"/proc/{pid}").exists()
 
 
 def test_there_is_a_processor() -> None:

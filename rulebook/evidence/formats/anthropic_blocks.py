@@ -18,7 +18,7 @@ def messages_of(given: Mapping[str, object], src: int | None) -> tuple[list[Mess
     role = given.get("role")
     parts = parts_of(given.get("content"), by_harness=role == "user")
     results = [_result(block, src) for block in parts.results]
-    faults = _faults(parts)
+    faults = _faults(parts, given.get("content"))
     if role == "assistant":
         reply = Message(0, "assistant", joined(parts.texts), reasoning=joined(parts.reasoning) or None, src=src)
         reply.tool_calls = tuple(parts.calls)
@@ -60,11 +60,13 @@ def _result(block: Mapping[str, object], src: int | None) -> Message:
     return Message(0, "tool", result.text, tool_result=result, src=src)
 
 
-def _faults(parts: Parts) -> list[tuple[str, str]]:
+def _faults(parts: Parts, content: object) -> list[tuple[str, str]]:
     """What the content holds that is not known: something that might be a call is one that was lost."""
     faults = [
         ("lost_call", f"a content block of the unknown type `{kind}`") for kind in parts.others if kind not in SILENT
     ]
     if not parts.known:
         faults.append(("unknown_record", "a message without content"))
+        if content is not None:
+            faults.append(("lost_record", "content that cannot be read may hold a call or a reply"))
     return faults

@@ -11,11 +11,14 @@ from rulebook.evidence.formats.anthropic_exchange import is_reply, is_request
 from rulebook.evidence.formats.exchanges import offered, pair
 from rulebook.evidence.formats.message_lines import numbered_messages
 from rulebook.evidence.formats.recording import is_recording, read_exchanges, read_recording, recorded, root_of
+from rulebook.evidence.session_files.marks import shows_call
 from rulebook.evidence.session_files.pairing import finish, warn, warn_of_lost_calls
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
 from rulebook.evidence.session_files.values import mapping, sequence, word
 from rulebook.evidence.transcript import End, SideEvent, Transcript
+
+_REPLY_KEYS = ("content", "response", "output", "completion", "choices")
 
 
 def _fits(sample: Sample) -> Fit:
@@ -66,6 +69,8 @@ def _take(
     transcript.messages = system_message(whole.get("system"))
     for where, value in numbered:
         _take_message(transcript, file, where, mapping(value))
+    if shows_call([whole.get(key) for key in _REPLY_KEYS]):
+        warn(transcript, "lost_record", None, "a reply with calls stands beside the messages")
     names = offered(mapping(tool).get("name") for tool in sequence(whole.get("tools")))
     if names:
         transcript.events.append(SideEvent("tools", {"names": names}))
@@ -86,6 +91,7 @@ def _take_message(transcript: Transcript, file: SessionFile, where: int, given: 
         )
     if not is_message(given):
         warn(transcript, "unknown_record", where, "an item without a known role")
+        warn(transcript, "lost_record", where, "an item without a known role may be a call or a reply")
         return
     messages, faults = messages_of(given, where)
     messages[0].model = word(given.get("model")) if given.get("role") == "assistant" else None

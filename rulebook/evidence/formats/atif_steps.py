@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from rulebook.evidence.formats.chat_messages import text_of
+from rulebook.evidence.session_files.marks import shows_call
 from rulebook.evidence.session_files.values import count, iso_ms, mapping, sequence, word, written
 from rulebook.evidence.transcript import Message, Role, ToolCall, ToolResult, Usage
 
@@ -63,6 +64,8 @@ def _calls(given: Mapping[str, object], index: int, step: Step) -> list[ToolCall
     told = given.get("tool_calls")
     if told is not None and not isinstance(told, list):
         step.faults.append(("lost_call", "tool calls that are no list"))
+    if shows_call(given.get("message")):
+        step.faults.append(("lost_call", "a message with a part that may be a call"))
     calls: list[ToolCall] = []
     for nth, value in enumerate(sequence(told)):
         call = mapping(value)

@@ -9,6 +9,7 @@ from rulebook.evidence.formats.chat_messages import (
     message_of,
     reasoning_of,
     refusal_of,
+    unread_parts,
     usage_of,
 )
 from rulebook.evidence.formats.exchanges import Exchange, Told, failed, offered
@@ -29,6 +30,7 @@ def told_by_chat(exchange: Exchange) -> Told | None:
         return None
     messages = [message_of(mapping(message), exchange.index) for message in given]
     told = Told(exchange, "openai_chat", [message for message in messages if message is not None])
+    told.faults += (fault for message in given for fault in unread_parts(mapping(message)))
     functions = [mapping(mapping(tool).get("function")) for tool in sequence(exchange.asked.get("tools"))]
     told.tools = offered(function.get("name") for function in functions)
     choices = [mapping(choice) for choice in sequence(exchange.answered.get("choices"))]
@@ -59,6 +61,7 @@ def _take_reply(told: Told, body: Mapping[str, object], choices: list[Mapping[st
     created = count(body.get("created"))
     message.at_ms = None if created is None else created * 1000
     told.reply = [message]
+    told.faults += unread_parts({**given, "role": "assistant"})
     refusal = refused(given)
     told.end = (
         End(_ENDS.get(raw or "", "unknown"), "", raw) if refusal is None else End(refusal.reason, refusal.detail, raw)

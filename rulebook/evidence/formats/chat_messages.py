@@ -1,7 +1,8 @@
 """Messages in the shape of OpenAI's Chat Completions, as several formats store them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from rulebook.evidence.repeats import repeated_key
 from rulebook.evidence.session_files.values import count, joined, mapping, parsed, sequence, word, written
 from rulebook.evidence.transcript import Message, Role, ToolCall, ToolResult, Usage
 
@@ -13,6 +14,25 @@ _ROLES: dict[str, Role] = {
     "tool": "tool",
     "function": "tool",
 }
+_PARTS = frozenset(
+    (
+        "text", "input_text", "output_text", "refusal", "reasoning", "thinking", "image", "image_url", "input_image",
+        "audio", "input_audio", "output_audio", "audio_url", "video", "video_url", "document", "file", "input_file",
+    )
+)  # fmt: skip
+"""The types of parts in which no call can stand."""
+
+_NEVER: tuple[type, ...] = ()
+_CALL_KEYS: dict[str, type | tuple[type, ...]] = {
+    "tool_calls": list,
+    "function_call": dict,
+    "toolCalls": _NEVER,
+    "functionCall": _NEVER,
+    "function_calls": _NEVER,
+    "toolInvocations": _NEVER,
+}
+"""The keys under which servers and programs put calls, and the shape in which they are read."""
+
 _OTHER_PROVIDERS = frozenset(
     ("tool_use", "tool_result", "thinking", "redacted_thinking", "functionCall", "function_call")
 )
@@ -69,7 +89,28 @@ def calls_of(given: Mapping[str, object]) -> list[ToolCall]:
         for call in listed
     ]
     legacy = mapping(given.get("function_call"))
-    return calls or ([call_of("", legacy)] if legacy else [])
+    single = call_of("", legacy) if legacy else None
+    if single is None or (single.name, single.args_raw) in {(call.name, call.args_raw) for call in calls}:
+        return calls
+    return [*calls, single]
+
+
+def unread_parts(given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """What in a message may be calls or words that `message_of` does not tell: the code and the text of a warning."""
+    speaks = given.get("role") == "assistant"
+    for key, value in given.items():
+        kind = _CALL_KEYS.get(key)
+        if kind is not None and value and not (speaks and isinstance(value, kind)):
+            yield "lost_call", f"a message of the role `{given.get('role')}` whose `{key}` cannot be read"
+    if any({"function", "custom"} <= mapping(call).keys() for call in sequence(given.get("tool_calls"))):
+        yield "lost_call", "a call that is of a function and of a custom tool at once"
+    if given.get("parts"):
+        yield "lost_record", "a message with `parts`, which Chat Completions do not have, may hold calls and text"
+    content = given.get("content")
+    for part in sequence(content) if isinstance(content, list) else [content]:
+        sort = str(mapping(part).get("type", "text"))
+        if sort not in _PARTS and (speaks or "tool" in sort or "call" in sort):
+            yield "lost_call", f"a part of the unknown type `{sort[:40]}`"
 
 
 def call_of(call_id: str, function: Mapping[str, object]) -> ToolCall:
@@ -83,6 +124,9 @@ def call_of(call_id: str, function: Mapping[str, object]) -> ToolCall:
         args = parsed(raw)
     except ValueError as error:
         return ToolCall(call_id, name, None, raw, f"the arguments are not valid JSON ({error})")
+    twice = repeated_key(raw, args)
+    if twice is not None:
+        return ToolCall(call_id, name, None, raw, f"the arguments have the key `{twice[:40]}` twice")
     if isinstance(args, dict):
         return ToolCall(call_id, name, args, raw)
     return ToolCall(call_id, name, None, raw, "the arguments are not a JSON object")

@@ -1,7 +1,7 @@
 """The content of one Claude Code message: its blocks, sorted by what they are."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct, field
 
@@ -110,14 +110,44 @@ def usage_of(message: Mapping[str, object]) -> Usage | None:
     fresh, output = count(given.get("input_tokens")), count(given.get("output_tokens"))
     if fresh is None and output is None:
         return None
-    read, write = count(given.get("cache_read_input_tokens")), count(given.get("cache_creation_input_tokens"))
+    cached = (given.get("cache_read_input_tokens"), given.get("cache_creation_input_tokens"))
+    read, write = count(cached[0]), count(cached[1])
+    unread = any(value is not None and count(value) is None for value in cached)
     return Usage(
-        input=None if fresh is None else fresh + (read or 0) + (write or 0),
+        input=None if fresh is None or unread else fresh + (read or 0) + (write or 0),
         output=output,
         cache_read=read,
         cache_write=write,
         reasoning=count(mapping(given.get("output_tokens_details")).get("thinking_tokens")),
     )
+
+
+def larger(one: Usage, other: Usage) -> Usage:
+    """The larger of each number of two statements of the same reply's usage."""
+    return Usage(
+        input=_larger(one.input, other.input),
+        output=_larger(one.output, other.output),
+        cache_read=_larger(one.cache_read, other.cache_read),
+        cache_write=_larger(one.cache_write, other.cache_write),
+        reasoning=_larger(one.reasoning, other.reasoning),
+    )
+
+
+def _larger(one: int | None, other: int | None) -> int | None:
+    return max((value for value in (one, other) if value is not None), default=None)
+
+
+def ids_within(value: object) -> Iterator[str]:
+    """The ids of the calls that stand anywhere in a record, at any depth."""
+    level = [value]
+    while level:
+        for part in level:
+            given = mapping(part)
+            call_id = word(given.get("id"))
+            if call_id is not None and str(given.get("type", "")).endswith("tool_use"):
+                yield call_id
+        inner = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list))
+        level = [part for parts in inner for part in parts if isinstance(part, dict | list)]
 
 
 def _sort(block: Mapping[str, object], parts: Parts) -> None:

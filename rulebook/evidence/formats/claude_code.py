@@ -12,13 +12,16 @@ from rulebook.evidence.formats.claude_blocks import usage_of
 from rulebook.evidence.formats.claude_end import end_of
 from rulebook.evidence.formats.claude_records import Reading
 from rulebook.evidence.formats.claude_threads import link
+from rulebook.evidence.session_files.keeping import Keeping
 from rulebook.evidence.session_files.pairing import all_messages, finish, summed, warn, warn_of_lost_calls
+from rulebook.evidence.session_files.records import UNREADABLE
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
 from rulebook.evidence.session_files.values import amount, decoded, mapping, sequence, word
-from rulebook.evidence.transcript import Cost, Transcript, Usage
+from rulebook.evidence.transcript import Cost, Message, Transcript, Usage
 
 _AGENT_ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
+_SUBAGENT_TOOLS = frozenset(("Task", "Agent"))
 _OWN_TYPES = frozenset(("user", "assistant", "system", "summary", "file-history-snapshot", "permission-mode", "mode"))
 
 
@@ -47,7 +50,7 @@ def _is_message(record: Mapping[str, object]) -> bool:
 def _read(file: SessionFile) -> Transcript:
     one_list = file.sample.kind == "list"
     transcript = file.transcript("claude_code", lines=not one_list)
-    reading = Reading(transcript)
+    reading = Reading(transcript, Keeping(file.wants))
     if one_list:
         for index, value in enumerate(sequence(file.json(FORMAT.title))):
             reading.take(index, value)
@@ -57,6 +60,7 @@ def _read(file: SessionFile) -> Transcript:
     if not reading.understood:
         raise UnknownFormat(f"`{file.path}` cannot be read as {FORMAT.title}: it has no `user` or `assistant` record")
     _take_subagents(file, reading)
+    reading.finish()
     reading.threads.split_branches()
     transcript.messages = reading.threads.main.messages
     transcript.threads = reading.threads.finished()
@@ -64,9 +68,11 @@ def _read(file: SessionFile) -> Transcript:
     warn_of_lost_calls(transcript)
     finish(transcript)
     link(transcript.messages, transcript.threads, reading.agents)
+    _warn_of_unseen_agents(transcript, reading.agents)
     transcript.end = end_of(transcript.messages, reading.closing)
     transcript.usage = _usage(reading)
     transcript.cost = _cost(reading)
+    reading.keeping.tell(transcript)
     return transcript
 
 
@@ -81,6 +87,7 @@ def _take_lines(file: SessionFile, reading: Reading) -> None:
                 torn = not line.endswith(b"\n")
                 text = "the last line is cut off" if torn else f"a line is not valid JSON ({error})"
                 warn(reading.transcript, "truncated" if torn else "bad_line", number, text)
+                warn(reading.transcript, "lost_record", number, UNREADABLE)
                 continue
             reading.take(number, value)
 
@@ -104,12 +111,14 @@ def _take_subagents(file: SessionFile, reading: Reading) -> None:
                 f"the sub-agent `{agent}` has no file beside the session",
             )
             continue
-        with file.files.lines(str(path.parent / found)) as lines:
+        with file.lines_beside(str(path.parent / found)) as lines:
             for line in lines:
                 try:
                     reading.take(None, decoded(line), agent)
                 except ValueError:
-                    warn(reading.transcript, "bad_line", None, f"a line of `{found}` is not valid JSON")
+                    text = f"a line of `{found}` is not valid JSON"
+                    warn(reading.transcript, "bad_line", None, text)
+                    warn(reading.transcript, "lost_record", None, f"{text}: it may hold a call or a reply")
 
 
 def _is_file(file: SessionFile, place: str) -> bool:
@@ -127,10 +136,24 @@ def _mark_denied(reading: Reading) -> None:
             result.ran = False
 
 
+def _warn_of_unseen_agents(transcript: Transcript, agents: list[tuple[str, Message]]) -> None:
+    """Say that a sub-agent was started whose conversation is nowhere, though no result names it."""
+    seen = {thread.parent_call_id for thread in transcript.threads}
+    seen.update(m.tool_result.call_id for _, m in agents if m.tool_result is not None)
+    results = [m.tool_result for m in transcript.messages if m.tool_result is not None]
+    failed = {result.call_id for result in results if result.is_error}
+    for message in transcript.messages:
+        for call in message.tool_calls:
+            if call.name in _SUBAGENT_TOOLS and call.id not in seen | failed:
+                text = f"the sub-agent that the call `{call.id}` started is not in the file"
+                warn(transcript, "subagent_missing", message.src, text)
+
+
 def _usage(reading: Reading) -> Usage | None:
     """What the closing record of a stream reports, else the sum over API replies, each counted once."""
     transcript = reading.transcript
     if len(reading.results) == 1 and (reported := usage_of(reading.results[0])) is not None:
+        _compare(transcript, reported, summed(reading.spent.values()))
         reported.source, reported.requests = "reported", len(reading.spent) or None
         return reported
     usage = summed(reading.spent.values())
@@ -149,6 +172,14 @@ def _usage(reading: Reading) -> Usage | None:
         warn(transcript, "usage_zero", None, f"{len(replies)} replies with a usage of 0")
         return Usage(requests=usage.requests)
     return usage
+
+
+def _compare(transcript: Transcript, reported: Usage, spent: Usage | None) -> None:
+    """Say that a closing record reports less than its session's replies do together."""
+    pairs = () if spent is None else ((reported.input, spent.input), (reported.output, spent.output))
+    if any(told is not None and own is not None and told < own for told, own in pairs):
+        text = "the closing record reports fewer tokens than the replies do"
+        warn(transcript, "usage_differs", None, text)
 
 
 def _cost(reading: Reading) -> Cost:

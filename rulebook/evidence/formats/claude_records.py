@@ -5,19 +5,23 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from rulebook.evidence.formats.claude_blocks import (
+    INTERRUPTED,
     SILENT,
     Parts,
+    ids_within,
     is_clear,
     is_injected,
+    larger,
     parts_of,
     result_of,
     usage_of,
 )
 from rulebook.evidence.formats.claude_end import Closing
 from rulebook.evidence.formats.claude_threads import Conversation, Threads
+from rulebook.evidence.session_files.keeping import Keeping
 from rulebook.evidence.session_files.pairing import warn
 from rulebook.evidence.session_files.values import brief, iso_ms, joined, mapping, sequence, word
-from rulebook.evidence.transcript import Message, SideEvent, Transcript, Usage
+from rulebook.evidence.transcript import Message, SideEvent, ToolCall, Transcript, Usage
 
 _ENVELOPE = frozenset(
     (
@@ -31,17 +35,21 @@ _SYSTEM_EVENTS = {"compact_boundary": "compaction", "api_error": "api_error", "a
 class Reading(Struct):
     """What has been read so far.
 
-    `spent` holds one usage for each API reply, `agents` the sub-agents that results name.
+    `spent` holds one usage for each API reply, `agents` the sub-agents that results name, `claimed` the calls that
+    records beside the conversation show.
     """
 
     transcript: Transcript
+    keeping: Keeping = field(default_factory=Keeping)
     threads: Threads = field(default_factory=Threads)
     closing: Closing = field(default_factory=Closing)
     spent: dict[str, Usage] = field(default_factory=dict)
     agents: list[tuple[str, Message]] = field(default_factory=list)
     results: list[Mapping[str, object]] = field(default_factory=list)
+    claimed: dict[str, tuple[int | None, str]] = field(default_factory=dict)
     understood: bool = False
-    _taken: set[tuple[str, int, int]] = field(default_factory=set)
+    _taken: set[int] = field(default_factory=set)
+    _called: set[int] = field(default_factory=set)
 
     def take(self, where: int | None, value: object, agent: str | None = None) -> None:
         """Take one record that stands at `where`.
@@ -50,6 +58,7 @@ class Reading(Struct):
         """
         if not isinstance(value, dict):
             warn(self.transcript, "unknown_record", where, "a record that is no JSON object")
+            warn(self.transcript, "lost_record", where, "a record that is no JSON object may hold a call or a reply")
             return
         kind, message = value.get("type"), value.get("message")
         thread = self.threads.place(value, where, agent)
@@ -59,11 +68,24 @@ class Reading(Struct):
         elif kind in ("user", "assistant") or not isinstance(kind, str):
             what = f"a `{kind}` record without a message" if isinstance(kind, str) else "a record without a type"
             warn(self.transcript, "unknown_record", where, what)
+            if {"message", "content"} & value.keys():
+                warn(self.transcript, "lost_record", where, f"{what} that can be read may hold a call or a reply")
         else:
             if isinstance(message, dict) and "content" in message:
                 warn(self.transcript, "lost_call", where, f"a message in a record of the unknown type `{kind[:40]}`")
+            for call_id in ids_within(value):
+                self.claimed.setdefault(call_id, (where, kind[:40]))
             self._note_session(value, agent)
             self._event(where, kind, value, thread)
+
+    def finish(self) -> None:
+        """Tell of calls that records beside the conversation show, and the conversation does not hold."""
+        talks = (self.threads.main, *self.threads.others.values())
+        called = {call.id for talk in talks for message in talk.messages for call in message.tool_calls}
+        for call_id, (where, kind) in self.claimed.items():
+            if call_id not in called:
+                text = f"a `{kind}` record shows the call `{call_id[:80]}`, and the conversation holds no such call"
+                warn(self.transcript, "lost_call", where, text)
 
     def _note_session(self, record: Mapping[str, object], agent: str | None) -> None:
         transcript, source = self.transcript, self.transcript.source
@@ -95,7 +117,10 @@ class Reading(Struct):
             if kind not in SILENT:
                 warn(self.transcript, "lost_call", where, f"a content block of the unknown type `{kind[:40]}`")
         if not parts.known:
-            warn(self.transcript, "unknown_record", where, f"a `{record.get('type')}` message without content")
+            what = f"a `{record.get('type')}` message without content"
+            warn(self.transcript, "unknown_record", where, what)
+            if message.get("content") is not None:
+                warn(self.transcript, "lost_record", where, f"{what} that can be read may hold a call or a reply")
         elif record.get("type") == "assistant":
             self._assistant(where, record, message, parts, thread)
         else:
@@ -106,7 +131,7 @@ class Reading(Struct):
         uuid, moment = word(record.get("uuid")), iso_ms(record.get("timestamp"))
         if uuid is None or moment is None:
             return False
-        key = (uuid, moment, hash(repr(message)))
+        key = hash((uuid, moment, repr(message)))
         if key in self._taken:
             return True
         self._taken.add(key)
@@ -130,7 +155,7 @@ class Reading(Struct):
             talk.add(message, word(record.get("uuid")))
             if reply_id:
                 talk.replies[reply_id] = message
-        _extend(message, parts)
+        _extend(message, parts, self.keeping, self._called)
         model, stop = word(given.get("model")), word(given.get("stop_reason"))
         synthetic = failed or model == "<synthetic>"
         message.model = message.model or (None if synthetic else model)
@@ -141,22 +166,22 @@ class Reading(Struct):
         if thread is None:
             self.closing.stop = stop or self.closing.stop
             self.closing.trouble = "errored" if failed else None
-            self.closing.trouble_text = message.text[:500] if failed else ""
+            self.closing.trouble_text = joined(parts.texts)[:500] if failed else ""
         if failed:
-            self._note("api_error", where, record, {"text": message.text[:500]})
+            self._note("api_error", where, record, {"text": joined(parts.texts)[:500]})
 
     def _spend(self, key: str, message: Message, given: Mapping[str, object]) -> None:
-        """Keep one usage for each reply, that with most output: earlier lines may hold a placeholder."""
+        """Keep one usage for each reply, the largest of each number: earlier lines may hold a placeholder."""
         usage = usage_of(given)
         if usage is None:
             return
         known = self.spent.get(key)
-        if known is None or (usage.output or 0) >= (known.output or 0):
-            self.spent[key] = usage
-        message.usage = self.spent[key]
+        self.spent[key] = message.usage = usage if known is None else larger(known, usage)
 
     def _user(self, where: int | None, record: Mapping[str, object], parts: Parts, thread: str | None) -> None:
         talk = self.threads.conversation(thread)
+        if parts.calls:
+            warn(self.transcript, "lost_call", where, "a call in a message that is not the assistant's")
         self._results(where, record, parts, talk)
         for reminder in parts.reminders:
             self._note("context_injection", where, record, {"text": reminder[:500]})
@@ -164,10 +189,11 @@ class Reading(Struct):
             return
         text, meta = joined(parts.texts), record.get("isMeta") is True
         summary = record.get("isCompactSummary") is True
+        needed = text.startswith(INTERRUPTED) or (thread is not None and not talk.messages)
         message = Message(
             0,
             "user",
-            text,
+            self.keeping.anyway(text) if needed else self.keeping.said(text),
             at_ms=iso_ms(record.get("timestamp")),
             injected=meta or summary or is_injected(text),
             hidden=meta or record.get("isVisibleInTranscriptOnly") is True,
@@ -184,6 +210,7 @@ class Reading(Struct):
     def _results(self, where: int | None, record: Mapping[str, object], parts: Parts, talk: Conversation) -> None:
         for block in parts.results:
             result = result_of(block, record)
+            result.text = self.keeping.answered(result.text)
             message = Message(
                 0, "tool", result.text, tool_result=result, at_ms=iso_ms(record.get("timestamp")), src=where
             )
@@ -213,14 +240,20 @@ class Reading(Struct):
         self._note(kind, where, record, data)
 
     def _note(self, kind: str, where: int | None, record: Mapping[str, object], data: Mapping[str, object]) -> None:
-        self.transcript.events.append(SideEvent(kind, data, iso_ms(record.get("timestamp")), where))
+        event = SideEvent(kind, data, iso_ms(record.get("timestamp")), where)
+        self.transcript.events.append(self.keeping.event(event))
 
 
-def _extend(message: Message, parts: Parts) -> None:
-    """Add the blocks of one more line to a reply; a call that it already has is a copy."""
-    texts = [message.text, *parts.texts] if message.text else parts.texts
-    message.text = joined(texts)
-    thoughts = [message.reasoning, *parts.reasoning] if message.reasoning else parts.reasoning
-    message.reasoning = joined(thoughts) or None
-    known = {call.id for call in message.tool_calls if call.id}
-    message.tool_calls = (*message.tool_calls, *(call for call in parts.calls if call.id not in known))
+def _extend(message: Message, parts: Parts, keeping: Keeping, known: set[int]) -> None:
+    """Add the blocks of one more line to a reply; a call that it already has, the same in all, is a copy."""
+    kept = [text for text in map(keeping.said, parts.texts) if text or not message.text]
+    message.text = joined([message.text, *kept] if message.text else kept)
+    thoughts = [text for text in map(keeping.said, parts.reasoning) if text]
+    message.reasoning = joined([message.reasoning, *thoughts] if message.reasoning else thoughts) or None
+    fresh: list[ToolCall] = []
+    for call in parts.calls:
+        key = hash((id(message), call.id, call.name, call.args_raw))
+        if not call.id or key not in known:
+            fresh.append(keeping.called(call))
+            known.add(key)
+    message.tool_calls = (*message.tool_calls, *fresh)

@@ -34,6 +34,7 @@ class Threads(Struct):
     _parents: dict[str, str | None] = field(default_factory=dict)
     _repeated: set[str] = field(default_factory=set)
     _thread_of: dict[str, str] = field(default_factory=dict)
+    _latest: str | None = None
 
     def place(self, record: Mapping[str, object], where: int | None, agent: str | None) -> str | None:
         """Note where a record stands and say which thread it belongs to: None is the main one.
@@ -41,7 +42,10 @@ class Threads(Struct):
         `agent` is the sub-agent whose own file the record was read from.
         """
         uuid, parent = word(record.get("uuid")), word(record.get("parentUuid"))
+        if parent is not None and parent == self._latest:
+            parent = self._latest  # one text for both: of a million records that is a hundred megabytes
         if uuid is not None:
+            self._latest = uuid
             if uuid in self._parents:
                 self._repeated.add(uuid)
             self._parents[uuid] = parent

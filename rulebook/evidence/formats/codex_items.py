@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from rulebook.evidence.formats.chat_messages import call_of
 from rulebook.evidence.formats.codex_output import content_texts
+from rulebook.evidence.repeats import repeated_key
 from rulebook.evidence.session_files.values import joined, mapping, parsed, sequence, word, written
 from rulebook.evidence.transcript import Message, ToolCall
 
@@ -109,6 +110,9 @@ def _custom(call_id: str, name: str, given: object) -> ToolCall:
         args = parsed(raw) if raw.lstrip().startswith("{") else None
     except ValueError:
         args = None
+    twice = repeated_key(raw, args) if isinstance(args, dict) else None
+    if twice is not None:
+        return ToolCall(call_id, name, None, raw, f"the input has the key `{twice[:40]}` twice")
     return ToolCall(call_id, name, args if isinstance(args, dict) else {"input": raw}, raw)
 
 

@@ -17,8 +17,9 @@ from rulebook.evidence.formats.codex_items import (
     thoughts_of,
 )
 from rulebook.evidence.formats.codex_output import Outcome, outcome_of, result_of
+from rulebook.evidence.session_files.marks import shows_call
 from rulebook.evidence.session_files.pairing import warn
-from rulebook.evidence.session_files.values import brief, iso_ms, joined, mapping, word
+from rulebook.evidence.session_files.values import brief, iso_ms, joined, mapping, sequence, word
 from rulebook.evidence.transcript import Message, SideEvent, Transcript
 
 RECORDS = frozenset(("session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"))
@@ -28,6 +29,9 @@ _COUNTED = frozenset(("token_count", "task_complete", "turn_complete", "turn_abo
 _TOLD_TWICE = frozenset(("user_message", "agent_message", "agent_reasoning", "agent_reasoning_raw_content"))
 """Events that say again what the conversation says."""
 _CALL_ENDS = frozenset(("exec_command_end", "mcp_tool_call_end", "patch_apply_end", "dynamic_tool_call_response"))
+_CALL_BEGINS = frozenset(
+    ("exec_command_begin", "mcp_tool_call_begin", "patch_apply_begin", "dynamic_tool_call_request")
+)
 _ITEM_CALLS = frozenset(("CommandExecution", "McpToolCall", "FileChange", "DynamicToolCall"))
 _BY_A_PERSON = frozenset(("user_shell", "userShell"))
 _ELSEWHERE = frozenset(("collab_agent_spawn_end", "sub_agent_activity", "entered_review_mode"))
@@ -63,13 +67,16 @@ class Reading(Struct):
             warn(self.transcript, "lost_record", where, "a record without a payload may be a call or a reply")
             return
         self.understood = self.understood or kind in RECORDS
-        if kind == "session_meta":
+        if kind == "session_meta" and not _holds_an_item(payload):
             self._session(where, payload, at_ms)
         elif kind == "response_item":
             self._item(where, payload, at_ms)
         elif kind == "event_msg":
             self._event(where, payload, at_ms)
         elif kind == "compacted":
+            for item in sequence(payload.get("replacement_history")):
+                if word(mapping(item).get("type")) in CALLS:
+                    self._claim(where, kind, word(mapping(item).get("call_id")), mapping(item))
             self._note("compaction", where, at_ms, brief(payload, frozenset()))
         elif kind is not None and not _holds_an_item(payload):
             self.model = (word(payload.get("model")) or self.model) if kind == "turn_context" else self.model
@@ -140,6 +147,8 @@ class Reading(Struct):
                 self.transcript.messages.append(message)
         if found[-1].role == "user":
             self.closing.goes_on()
+        if shows_call([payload.get("content"), payload.get("tool_calls")]) or payload.get("tool_calls"):
+            warn(self.transcript, "lost_call", where, "a message that holds a call")
         if images := images_in(payload.get("content")):
             self._note("images", where, at_ms, {"count": images})
 
@@ -192,6 +201,10 @@ class Reading(Struct):
                 item = mapping(payload.get("item"))
                 if word(item.get("type")) in _ITEM_CALLS:
                     self._claim(where, kind, word(item.get("id")), item)
+            case _ if kind in _CALL_BEGINS:
+                self._claim(where, kind, word(payload.get("call_id")), {"source": payload.get("source")}, done=False)
+            case _ if kind in ITEMS:
+                warn(self.transcript, "lost_record", where, f"an event of the type `{kind}` may be a call or a reply")
             case _ if kind in _CALL_ENDS:
                 self._claim(where, kind, word(payload.get("call_id")), payload)
             case _ if kind in _ELSEWHERE:
@@ -199,12 +212,17 @@ class Reading(Struct):
         said = {} if kind in _TOLD_TWICE else brief(payload, frozenset(("type",)))
         self._note("api_error" if kind == "error" else kind, where, at_ms, said)
 
-    def _claim(self, where: int, event: str, call_id: str | None, payload: Mapping[str, object]) -> None:
-        """An event says how a call went; a command that a person typed is no call."""
-        if call_id is None or word(payload.get("source")) in _BY_A_PERSON:
+    def _claim(
+        self, where: int, event: str, call_id: str | None, payload: Mapping[str, object], *, done: bool = True
+    ) -> None:
+        """An event tells of a call, and, where it is `done`, how it went; a command that a person typed is no call."""
+        if word(payload.get("source")) in _BY_A_PERSON:
+            return
+        if call_id is None:
+            warn(self.transcript, "lost_call", where, f"`{event}` tells of a call, and not of which")
             return
         self.claimed.setdefault(call_id, (where, event))
-        if call_id in self.open:
+        if done and call_id in self.open:
             self.outcomes[call_id] = outcome_of(payload)
 
     def _missing(self, where: int) -> None:

@@ -38,6 +38,7 @@ def _read(file: SessionFile) -> Transcript:
     source.sha256, source.producer = file.sha256, "Copilot CLI"
     if not reading.understood:
         raise UnknownFormat(f"`{file.path}` cannot be read as {FORMAT.title}: it has no event of a session")
+    reading.tell_claims()
     transcript.threads = list(reading.threads.values())
     finish(transcript)
     warn_of_lost_calls(transcript, with_replies=True)

@@ -21,14 +21,16 @@ from rulebook.evidence.transcript import (
 )
 
 _NAMES = {"session.error": "api_error", "session.compaction_complete": "compaction"}
+_NO_CALLS = frozenset(("tool.user_requested",))
 _MADE_BY_USER = (None, "", "user")
 
 
 class Reading(Struct):
     """What has been read so far.
 
-    `threads` holds the sub-agents by the call that started them, `called` the calls of each thread, `thoughts` what
-    was thought since its last message, `denied` the calls that a person or a rule refused.
+    `threads` holds the sub-agents by the call that started them, `called` the tool of each thread's calls, `claimed`
+    the calls that events beside the conversation name, with their lines, `thoughts` what was thought since its last
+    message, `denied` the calls that a person or a rule refused.
     """
 
     transcript: Transcript
@@ -36,7 +38,8 @@ class Reading(Struct):
     understood: bool = False
     model: str | None = None
     threads: dict[str, Thread] = field(default_factory=dict)
-    called: set[tuple[str | None, str]] = field(default_factory=set)
+    called: dict[tuple[str | None, str], str] = field(default_factory=dict)
+    claimed: dict[str, tuple[int, str]] = field(default_factory=dict)
     thoughts: dict[str | None, list[str]] = field(default_factory=dict)
     asked: dict[str, str] = field(default_factory=dict)
     denied: set[str] = field(default_factory=set)
@@ -63,8 +66,19 @@ class Reading(Struct):
             case _ if "toolRequests" in data:
                 warn(self.transcript, "lost_record", where, f"an event of the type `{kind}` with calls of tools")
             case _:
+                call_id = word(data.get("toolCallId"))
+                if call_id is not None and kind not in _NO_CALLS:
+                    self.claimed.setdefault(call_id, (where, kind))
                 self._aside(where, kind, data, thread)
                 self._note(_NAMES.get(kind, kind), where, at_ms, brief(data, frozenset()))
+
+    def tell_claims(self) -> None:
+        """Tell of calls that other events name, and no message asked for."""
+        called = {call_id for _, call_id in self.called}
+        for call_id, (where, kind) in self.claimed.items():
+            if call_id not in called:
+                text = f"`{kind[:40]}` tells of the call `{call_id[:80]}`, and the session holds no such call"
+                warn(self.transcript, "lost_call", where, text)
 
     def end(self) -> End:
         """How it ended: as its last closing event says, if nothing came after it."""
@@ -141,12 +155,14 @@ class Reading(Struct):
             model=word(data.get("model")) or self.model,
             src=where,
         )
-        self.called.update((thread, call.id) for call in message.tool_calls)
+        self.called.update({(thread, call.id): call.name for call in message.tool_calls})
         self._said(message, thread)
 
     def _started(self, where: int, data: Mapping[str, object], at_ms: int | None, thread: str | None) -> None:
         """A tool began to run: a call of its own where no message asked for it."""
         call_id, name = word(data.get("toolCallId")) or "", word(data.get("toolName"))
+        if self.called.get((thread, call_id), name) != name and name is not None:
+            warn(self.transcript, "lost_call", where, f"`{name[:40]}` ran under the id of another tool's call")
         if (thread, call_id) in self.called:
             self._note("tool.execution_start", where, at_ms, {"toolCallId": call_id})
             return
@@ -156,7 +172,7 @@ class Reading(Struct):
         args = given if isinstance(given, dict) else None
         raw = given if isinstance(given, str) else written({} if given is None else given)
         call = ToolCall(call_id, name or "", args, raw, None if args is not None else "the arguments are not an object")
-        self.called.add((thread, call_id))
+        self.called[thread, call_id] = name or ""
         self._said(Message(0, "assistant", tool_calls=(call,), at_ms=at_ms, model=self.model, src=where), thread)
 
     def _finished(self, where: int, data: Mapping[str, object], at_ms: int | None, thread: str | None) -> None:

@@ -5,11 +5,14 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from rulebook.evidence.formats.gemini_messages import call_key, messages_of, text_of
+from rulebook.evidence.session_files.marks import shows_call
 from rulebook.evidence.session_files.pairing import warn
 from rulebook.evidence.session_files.values import brief, iso_ms, mapping, sequence, word, written
 from rulebook.evidence.transcript import End, Message, SideEvent, Thread, Transcript
 
 _SPOKEN = ("user", "gemini")
+_TOLD = ("info", "error", "warning")
+_MORE = frozenset(("tools", "calls", "parts"))
 _OF_REPLIES = frozenset(("toolCalls", "thoughts", "tokens", "model"))
 
 
@@ -95,7 +98,9 @@ class Reading(Struct):
         calls = sequence(record.get("toolCalls"))
         if kind in _SPOKEN:
             messages += messages_of(record, entry.where)
-        elif kind is not None and not _OF_REPLIES & set(record):
+            if shows_call(record.get("content")):
+                warn(self.transcript, "lost_call", entry.where, "a part of a message that is a call")
+        elif kind is not None and not _OF_REPLIES & set(record) and (kind in _TOLD or not _MORE & set(record)):
             data = {**record, "text": text_of(record.get("content"))}
             self._note("api_error" if kind == "error" else kind, entry.where, data)
         else:

@@ -6,7 +6,7 @@ Source: a session file of Hermes Agent; its messages are those of Chat Completio
 from collections.abc import Mapping
 
 from rulebook.errors import UnknownFormat
-from rulebook.evidence.formats.chat_messages import foreign_part, has_role, message_of
+from rulebook.evidence.formats.chat_messages import foreign_part, has_role, message_of, unread_parts
 from rulebook.evidence.session_files.pairing import finish, warn, warn_of_lost_calls
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
@@ -53,6 +53,8 @@ def _take(transcript: Transcript, item: Mapping[str, object], index: int, model:
     elif foreign_part(item) is not None:
         warn(transcript, "lost_record", index, f"a message with a part of the type `{foreign_part(item)}`")
     else:
+        for code, text in unread_parts(item):
+            warn(transcript, code, index, text)
         if any(not call.name for call in message.tool_calls):
             warn(transcript, "lost_call", index, "a call that does not name its tool")
         if message.tool_result is not None:

@@ -62,6 +62,8 @@ def take_messages(transcript: Transcript, items: list[object], attachments: Atta
         if not messages:
             warn(transcript, "unknown_record", index, "a message without a known role")
             warn(transcript, "lost_call", index, "a message that cannot be read may hold calls")
+        if not isinstance(mapping(value).get("tool_calls", []), list | None):
+            warn(transcript, "lost_call", index, "tool calls that are no list")
         _note_strange_parts(transcript, mapping(value), index)
         transcript.messages.extend(messages)
 

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 import msgspec
+from msgspec import to_builtins
 
 from rulebook.errors import UnknownFormat
 from rulebook.evidence.formats.karotte_events import AnyEvent, PreHookCompleted, Run, Scored
+from rulebook.evidence.formats.karotte_fold import fold
 from rulebook.evidence.formats.karotte_run import EVENT_TYPES, Reading
-from rulebook.evidence.record import Wants
-from rulebook.evidence.session_files.pairing import finish
+from rulebook.evidence.record import Record, Wants
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
 from rulebook.evidence.session_files.values import decoded, mapping, refuse_deep, word
@@ -39,28 +40,41 @@ def _told(reading: Reading, run_id: str | None, events: Sequence[object]) -> Tra
     transcript = reading.transcript
     transcript.session_id = run_id
     transcript.source.producer = "karotte"
-    for where, event in enumerate(events):
-        reading.take(where, event)
-    finish(transcript)
+    reading.take(events)
     reading.close()
     return transcript
+
+
+def _fold(file: SessionFile) -> Record | None:
+    if file.wants.contents or file.wants.payloads or file.wants.approvals:
+        return None
+    try:
+        run = _run(file.whole())
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    transcript = file.transcript("karotte")
+    transcript.session_id = run.run_id
+    return fold(transcript, file.wants, run.events, file.sha256)
 
 
 def _events(file: SessionFile) -> tuple[str | None, Sequence[object]]:
     """The run's id and its events: typed where they are well-formed, plain values where they are odd."""
     data = file.whole()
     try:
-        run = _RUN.decode(data)
-        if not data.isascii():
-            data.decode("utf-8")  # what is passed over in decoding is not looked at
-        for event in run.events:
-            if isinstance(event, PreHookCompleted):
-                refuse_deep(event.metadata)
-            elif isinstance(event, Scored):
-                refuse_deep(event.scoring.metadata)
+        run = _run(data)
         return run.run_id, run.events
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return _odd(file, data)
+
+
+def _run(data: bytes) -> Run:
+    """A run all of whose events are well-formed. Raises msgspec's errors, ValueError and RecursionError for others."""
+    run = _RUN.decode(data)
+    if not data.isascii():
+        data.decode("utf-8")  # what is passed over in decoding is not looked at
+    for event in [event for event in run.events if type(event) in _OF_ANY_DEPTH]:
+        refuse_deep(event.metadata if isinstance(event, PreHookCompleted) else to_builtins(event))
+    return run
 
 
 def _odd(file: SessionFile, data: bytes) -> tuple[str | None, Sequence[object]]:
@@ -86,6 +100,8 @@ def _refused(file: SessionFile, why: str) -> UnknownFormat:
     return UnknownFormat(f"`{file.path}` cannot be read as {FORMAT.title}: {why}")
 
 
+_OF_ANY_DEPTH = frozenset((PreHookCompleted, Scored))
+
 _RUN = msgspec.json.Decoder(Run)
 
 FORMAT = Format(
@@ -96,4 +112,5 @@ FORMAT = Format(
     carries=frozenset(("messages", "tool_calls", "results", "end", "usage", "time", "events")),
     fits=_fits,
     read=_read,
+    fold=_fold,
 )

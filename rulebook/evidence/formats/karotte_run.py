@@ -1,6 +1,6 @@
 """The events of a karotte run, taken one by one into the neutral transcript."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct, field, to_builtins
@@ -32,7 +32,7 @@ from rulebook.evidence.formats.karotte_events import (
     TokensUsed,
 )
 from rulebook.evidence.record import Wants
-from rulebook.evidence.session_files.pairing import summed, warn
+from rulebook.evidence.session_files.pairing import finish, summed, warn
 from rulebook.evidence.session_files.values import brief, iso_ms, joined, mapping, word
 from rulebook.evidence.transcript import (
     End,
@@ -46,7 +46,7 @@ from rulebook.evidence.transcript import (
     Usage,
 )
 
-_ROLES: dict[type, Role] = {
+ROLES: dict[type, Role] = {
     ByAssistant: "assistant",
     BySystem: "system",
     ByUser: "user",
@@ -66,7 +66,7 @@ _OF_CALLS = ("message", "tool_call", "tool_call_id", "tool_calls", "result")
 
 
 class Reading(Struct):
-    """A run while it is read; `close` it after the last event.
+    """A run while it is read: `take` its events, then `close` it.
 
     What is told twice is kept once: a call's start and its tokens belong to the reply that made it, a call's completion
     to the message that carries its result.
@@ -77,10 +77,10 @@ class Reading(Struct):
     _texts: bool = True
     _calls: bool = True
     _reply: Message | None = None
-    _answers: dict[str, Message] = field(default_factory=dict)
+    _answers: dict[str, tuple[int, CallCompleted | None]] = field(default_factory=dict)
     _called: set[tuple[str, str]] = field(default_factory=set)
     _started: dict[tuple[str, str], int] = field(default_factory=dict)
-    _began: dict[str, str | None] = field(default_factory=dict)
+    _began: dict[str, str] = field(default_factory=dict)
     _used: list[Usage] = field(default_factory=list)
     _instructed: bool = False
     _status: str | None = None
@@ -89,17 +89,17 @@ class Reading(Struct):
     def __post_init__(self) -> None:
         self._texts, self._calls = self.wants.texts, self.wants.contents
 
-    def take(self, where: int, event: object) -> None:
-        """Take the event at `where`: one of the typed ones, or a plain value that is odd."""
-        take = _TAKES.get(type(event))
-        if take is None:
-            self._odd(where, event)
-        else:
-            take(self, where, event)
+    def take(self, events: Iterable[object]) -> None:
+        """Take the events in their order: the typed ones, and plain values for those that are odd."""
+        odd = Reading._odd
+        for where, event in enumerate(events):
+            _TAKES.get(type(event), odd)(self, where, event)
 
     def close(self) -> None:
         """Say what only the whole run tells: calls that no message made, its tokens, and how it ended."""
         transcript = self.transcript
+        self._unread_answers()
+        finish(transcript)
         for (call_id, name), where in self._started.items():
             if (call_id, name) not in self._called:
                 text = f"the call `{call_id}` of `{name}` was started, and no message makes it"
@@ -120,32 +120,27 @@ class Reading(Struct):
 
     def _step(self, where: int, event: StepStarted) -> None:
         self._instructed = False
-        self._went_on()
+        self._status = None
         self._event(where, event)
 
     def _message(self, where: int, event: MessageAdded) -> None:
         said = event.message
-        role = _ROLES[type(said)]
-        self._went_on()
-        if (said.tool_calls and role != "assistant") or _holds_call(said.content):
+        role = ROLES[type(said)]
+        self._status = None
+        content = said.content
+        if said.tool_calls is not None if role != "assistant" else holds_call(content):
             warn(self.transcript, "lost_call", where, f"a message of role `{role}` holds a call where none belongs")
         if role == "tool":
             self._answer(where, event, said)
             return
-        message = Message(
-            0,
-            role,
-            _text(said.content) if self._texts else "",
-            at_ms=iso_ms(event.timestamp),
-            stop=event.finish_reason,
-            src=where,
-        )
+        text = text_of(content) if self._texts else ""
+        message = Message(0, role, text, at_ms=iso_ms(event.timestamp), stop=event.finish_reason, src=where)
         if role == "assistant":
             self._reply = message
             if said.tool_calls:
                 message.tool_calls = tuple([self._call(given) for given in said.tool_calls])
             if self._texts:
-                message.reasoning = said.reasoning_content or _thoughts(said)
+                message.reasoning = said.reasoning_content or thoughts_of(said)
         elif role == "user":
             message.injected, self._instructed = self._instructed, True
         self.transcript.messages.append(message)
@@ -159,34 +154,46 @@ class Reading(Struct):
 
     def _answer(self, where: int, event: MessageAdded, said: Said) -> None:
         """What the model read of a result; that the call failed stands in its completion alone."""
-        text = _text(said.content) if self._calls or self._texts else ""
-        begun = self._answers.pop(said.tool_call_id or "", None)
-        if begun is not None and begun.tool_result is not None:
-            begun.text = begun.tool_result.text = text
-            return
-        result = ToolResult(said.tool_call_id, text)
-        at_ms = iso_ms(event.timestamp)
-        self.transcript.messages.append(Message(0, "tool", text, tool_result=result, at_ms=at_ms, src=where))
+        text = text_of(said.content) if self._calls or self._texts else ""
+        _, done = self._answers.pop(said.tool_call_id or "", _NOT_DONE)
+        self._result(where, said.tool_call_id, text, event, done)
+
+    def _result(
+        self, where: int, call_id: str | None, text: str, told: Event, done: CallCompleted | None = None
+    ) -> None:
+        result = ToolResult(call_id, text)
+        if done is not None:
+            result.is_error = done.result.isError is True
+            began = self._began.get(done.tool_call_id)
+            if (
+                began is not None
+                and (first := iso_ms(began)) is not None
+                and (last := iso_ms(done.timestamp)) is not None
+            ):
+                result.seconds = max(0, last - first) / 1000
+        message = Message(0, "tool", text, tool_result=result, at_ms=iso_ms(told.timestamp), src=where)
+        self.transcript.messages.append(message)
+
+    def _unread_answers(self) -> None:
+        """Results that no message brought to the model, at the place where they came."""
+        for call_id, (where, done) in self._answers.items():
+            if done is not None:
+                self._result(where, call_id, text_of(done.result.content), done, done)
+        if self._answers:
+            self.transcript.messages.sort(key=lambda message: message.src or 0)
 
     def _call_started(self, where: int, event: CallStarted) -> None:
-        self._went_on()
+        self._status = None
         given = event.tool_call
         self._started[given.id or "", given.function.name] = where
-        if self._calls:
+        if self._calls and event.timestamp is not None:
             self._began[given.id or ""] = event.timestamp
 
     def _completed(self, where: int, event: CallCompleted) -> None:
-        self._went_on()
-        given, at_ms = event.result, iso_ms(event.timestamp)
-        result = ToolResult(event.tool_call_id, "", is_error=given.isError is True)
-        if self._calls or self._texts:
-            result.text = _text(given.content)
-        began = iso_ms(self._began.get(event.tool_call_id)) if self._calls else None
-        if began is not None and at_ms is not None:
-            result.seconds = max(0, at_ms - began) / 1000
-        message = Message(0, "tool", result.text, tool_result=result, at_ms=at_ms, src=where)
-        self._answers[event.tool_call_id] = message
-        self.transcript.messages.append(message)
+        self._status = None
+        if event.tool_call_id in self._answers:
+            warn(self.transcript, "orphan_result", where, f"the call `{event.tool_call_id}` is completed again")
+        self._answers[event.tool_call_id] = where, event
 
     def _tokens(self, where: int, event: TokensUsed) -> None:
         usage = Usage(event.input_tokens, event.output_tokens, event.cache_read_tokens, event.cache_write_tokens)
@@ -208,9 +215,6 @@ class Reading(Struct):
         self._status = event.status
         self._event(where, event)
 
-    def _went_on(self) -> None:
-        self._status = None
-
     def _event(self, where: int, event: Event) -> None:
         told: dict[str, Any] = to_builtins(event)
         data = {name: value for name, value in told.items() if name not in ("type", "timestamp") and value is not None}
@@ -229,39 +233,49 @@ class Reading(Struct):
         elif record and record.keys() <= {"timestamp", "metadata"}:  # what karotte's own loader makes of some events
             self._note(where, "metadata", {"metadata": record.get("metadata")}, record.get("timestamp"))
         elif not isinstance(kind, str) or kind in _TELLING or (hides and not known):
-            self._went_on()
+            self._status = None
             what = f"a `{kind[:80]}` event" if isinstance(kind, str) else "an event without a type"
             warn(self.transcript, "unread_exchange", where, f"{what} that cannot be read may hold a message or a call")
         else:
             if kind == "task_completed":
-                self._went_on()
+                self._status = None
             if known:
                 warn(self.transcript, "unknown_record", where, f"a `{kind}` event that is not as karotte writes it")
             self._note(where, kind, brief(record, frozenset(("type", "timestamp"))), record.get("timestamp"))
 
     def _end(self) -> End:
-        status = self._status
-        if status == "error":
+        if self._status == "error":
             trouble = self._trouble or Failed()
             said = f"{trouble.exception_type}: {trouble.message}" if trouble.exception_type else ""
-            return End(_BROKEN.get(trouble.exception_type, "errored"), said[:500], status)
-        if status in ("passed", "failed"):
-            stop = None if self._reply is None else self._reply.stop
-            return End(_STOPPED.get(stop, "finished"), stop or "", status)
-        return End("unknown", "the transcript does not reach the run's end", status)
+            return End(_BROKEN.get(trouble.exception_type, "errored"), said[:500], self._status)
+        return end_of(self._status, None if self._reply is None else self._reply.stop)
 
 
-def _text(content: str | list[Part] | None) -> str:
+def end_of(status: str | None, stop: str | None) -> End:
+    """How a run ended that did not break; `stop` is the last reply's finish reason."""
+    if status in ("passed", "failed"):
+        return End(_STOPPED.get(stop, "finished"), stop or "", status)
+    return End("unknown", "the transcript does not reach the run's end", status)
+
+
+def text_of(content: str | list[Part] | None) -> str:
+    """The text parts, joined by a blank line."""
     if isinstance(content, str):
         return content
+    if content and len(content) == 1:  # as most results are
+        return content[0].text or ""
     return joined([part.text for part in content if part.text is not None]) if content else ""
 
 
-def _holds_call(content: str | list[Part] | None) -> bool:
+def holds_call(content: str | list[Part] | None) -> bool:
+    """Whether a part of a content may be a call."""
     return isinstance(content, list) and any(part.type in _CALL_PARTS for part in content)
 
 
-def _thoughts(said: Said) -> str | None:
+def thoughts_of(said: Said) -> str | None:
+    """The blocks of reasoning that are not withheld."""
+    if not said.thinking_blocks:
+        return None
     return joined([block.thinking for block in said.thinking_blocks or () if block.thinking]) or None
 
 
@@ -277,6 +291,8 @@ _TAKES: dict[type, Callable[[Reading, int, Any], None]] = {
     TaskCompleted: Reading._task_completed,
     **dict.fromkeys((PreHookCompleted, StepCompleted, AnswersSubmitted, Chunk, ChunkReset), Reading._event),
 }
+
+_NOT_DONE: tuple[int, CallCompleted | None] = (0, None)
 
 EVENT_TYPES = frozenset(str(event.__struct_config__.tag) for event in _TAKES if issubclass(event, Event))
 """The names of the events that karotte writes."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from rulebook.errors import UnknownFormat
 from rulebook.evidence.session_files.pairing import warn
+from rulebook.evidence.session_files.records import UNREADABLE
 from rulebook.evidence.session_files.shape import SessionFile
 from rulebook.evidence.session_files.values import decoded, mapping, sequence
 from rulebook.evidence.transcript import Transcript
@@ -27,6 +28,7 @@ def numbered_messages(
             except ValueError as error:
                 code = "bad_line" if line.endswith(b"\n") else "truncated"
                 warn(transcript, code, number, f"a line is not valid JSON ({error})")
+                warn(transcript, "lost_record", number, UNREADABLE)
     conversations = [row for _, row in rows if "messages" in mapping(row)]
     if len(conversations) > 1:
         raise UnknownFormat(

@@ -74,6 +74,7 @@ def _read(file: SessionFile) -> Transcript:
             transcript.events.append(SideEvent("exit", {"status": str(leaving.get("exit_status", ""))}, src=index))
         elif not _take(transcript.messages, item, index):
             warn(transcript, "unknown_record", index, "an item without a known role")
+            warn(transcript, "lost_record", index, "an item without a known role may be a call or a reply")
         elif _ran_unseen(transcript.messages[-1], item):
             warn(transcript, "lost_call", index, "a return code that answers no command that can be read")
     finish(transcript)
@@ -117,7 +118,7 @@ def _calls(item: Mapping[str, object], extra: Mapping[str, object], text: str, i
     return [
         ToolCall(call_id or f"step{index}_{nth}", "bash", {"command": command}, command)
         for nth, (call_id, command) in enumerate(commands)
-    ]
+    ] + [call for call in calls_of(item) if call.name != "bash"]
 
 
 def _answer(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from rulebook.errors import UnknownFormat
 from rulebook.evidence.formats.anthropic_exchange import is_request
 from rulebook.evidence.formats.chat_exchange import refused
-from rulebook.evidence.formats.chat_messages import foreign_part, has_role, message_of, usage_of
+from rulebook.evidence.formats.chat_messages import foreign_part, has_role, message_of, unread_parts, usage_of
 from rulebook.evidence.formats.exchanges import offered
 from rulebook.evidence.formats.message_lines import numbered_messages
 from rulebook.evidence.formats.recording import is_recording, read_recording, recorded, root_of
@@ -17,6 +17,8 @@ from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
 from rulebook.evidence.session_files.values import mapping, sequence, word
 from rulebook.evidence.transcript import End, SideEvent, Transcript
+
+_REPLY_KEYS = ("choices", "response", "output", "completion")
 
 
 def _fits(sample: Sample) -> Fit:
@@ -63,8 +65,14 @@ def _take(
         message = message_of(item, where)
         if message is None:
             warn(transcript, "unknown_record", where, "an item without a known role")
+            warn(transcript, "lost_record", where, "an item without a known role may be a call or a reply")
         else:
+            for code, text in unread_parts(item):
+                warn(transcript, code, where, text)
             transcript.messages.append(message)
+    beside = next((key for key in _REPLY_KEYS if isinstance(whole.get(key), dict | list) and whole[key]), None)
+    if beside is not None:
+        warn(transcript, "lost_record", None, f"`{beside}` beside the messages may hold a reply and its calls")
     functions = [mapping(mapping(tool).get("function")) for tool in sequence(whole.get("tools"))]
     names = offered(function.get("name") for function in functions)
     if names:

@@ -142,7 +142,10 @@ def _usage(transcript: Transcript, row: Mapping[str, object], events: Events) ->
             cached = count(total.get("cache_read_tokens")), count(total.get("cache_write_tokens"))
             return Usage(prompt, completion, *cached, source="reported")
     replies = [m for m in all_messages(transcript) if m.role == "assistant"]
-    usage = summed(reply.usage for reply in replies if reply.usage is not None)
+    told = [reply.usage for reply in replies if reply.usage is not None]
+    usage = summed(told)
+    if usage is not None:
+        usage.requests = sum(part.requests != 0 for part in told)
     silent = [reply for reply in replies if reply.usage is None]
     if usage is not None and silent:
         text = f"{len(silent)} of {len(replies)} replies state no usage"

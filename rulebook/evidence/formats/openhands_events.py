@@ -71,6 +71,9 @@ class Events(Struct):
     def _done(self, index: int, event: Mapping[str, object], action: str) -> None:
         args = mapping(event.get("args")) or event
         ours, theirs = event.get("source") == "agent", event.get("source") in ("user", "environment")
+        named = word(mapping(event.get("tool_call_metadata")).get("function_name"))
+        if ours and named is not None and (action in _NO_CALLS or action == "message"):
+            warn(self.transcript, "lost_call", index, f"an action `{action}` that a call of `{named[:40]}` made")
         if action in _NO_CALLS or (theirs and action != "message"):
             self._note(index, event, action, args)
         elif action == "message":

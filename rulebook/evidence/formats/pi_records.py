@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from rulebook.evidence.formats.pi_messages import message_of, unread_parts
+from rulebook.evidence.session_files.marks import shows_call
 from rulebook.evidence.session_files.pairing import warn
 from rulebook.evidence.session_files.values import brief, iso_ms, mapping, word
 from rulebook.evidence.transcript import End, EndReason, Message, SideEvent, Thread, Transcript
@@ -113,8 +114,8 @@ class Reading(Struct):
             message.at_ms = message.at_ms if at_ms is None else at_ms
             self.entries.append(Entry(record_id, message, given))
             self.beside += [given] if "usage" in given and message.role != "assistant" else []
-            if message.role == "assistant" and unread_parts(given):
-                warn(self.transcript, "lost_call", where, "a reply with a part that may be a call")
+            if unread_parts(given) if message.role == "assistant" else shows_call(given.get("content")):
+                warn(self.transcript, "lost_call", where, "a message with a part that may be a call")
         elif given.get("role") == "bashExecution":
             self._note("bash_execution", where, at_ms, given)
         else:

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from rulebook.evidence.formats.chat_messages import message_of, refusal_of
 from rulebook.evidence.formats.response_calls import call_in, embedded_result, is_call, result_in
+from rulebook.evidence.session_files.marks import shows_call
 from rulebook.evidence.session_files.values import joined, mapping, sequence, word
 from rulebook.evidence.transcript import Message, SideEvent, ToolCall, ToolResult
 
@@ -77,7 +78,7 @@ class Items(Struct):
 
     def _message(self, item: Mapping[str, object], where: int | None) -> None:
         message = message_of(item, where)
-        if message is None or message.role == "tool" or "tool_calls" in item:
+        if message is None or message.role == "tool" or "tool_calls" in item or shows_call(item.get("content")):
             self.faults.append(("lost_call", where, "a message that is none of the Responses API"))
             return
         self.refusal = refusal_of(item) if message.role == "assistant" else None
@@ -138,7 +139,7 @@ class Items(Struct):
                 ("unread_exchange", where, "an item that stands elsewhere is named, and not in the file")
             )
         else:
-            lost = any(name in item for name in _MIGHT_CALL)
+            lost = not item or any(name in item for name in _MIGHT_CALL)
             what = f"an item of the unknown type `{kind}`" if kind else "an item without a type"
             self.faults.append(("lost_call" if lost else "unknown_record", where, what))
 

@@ -81,6 +81,8 @@ def _take_history(transcript: Transcript, history: list[object]) -> None:
         transcript.agent_name = transcript.agent_name or word(item.get("agent"))
         if item.get("is_demo") is True:
             transcript.events.append(SideEvent("demonstration", {"role": str(item.get("role"))}, src=index))
+        elif item.get("role") != "assistant" and item.get("tool_calls"):
+            warn(transcript, "lost_record", index, "calls in an item that is not the assistant's")
         elif item.get("role") == "assistant":
             messages.append(_assistant(item, index))
         elif item.get("role") in ("user", "tool"):
@@ -89,6 +91,7 @@ def _take_history(transcript: Transcript, history: list[object]) -> None:
             messages.append(Message(0, "system", text_of(item.get("content")), src=index))
         else:
             warn(transcript, "unknown_record", index, "a history item without a known role")
+            warn(transcript, "lost_record", index, "an item without a known role may be a call or a reply")
 
 
 def _assistant(item: Mapping[str, object], index: int) -> Message:

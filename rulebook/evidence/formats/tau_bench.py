@@ -6,7 +6,7 @@ Source: τ-bench, `tau_bench/types.py` and `tau_bench/run.py`.
 from collections.abc import Mapping, Sequence
 
 from rulebook.errors import UnknownFormat
-from rulebook.evidence.formats.chat_messages import foreign_part, message_of
+from rulebook.evidence.formats.chat_messages import foreign_part, message_of, unread_parts
 from rulebook.evidence.session_files.names import distinct
 from rulebook.evidence.session_files.pairing import finish, warn, warn_of_lost_calls
 from rulebook.evidence.session_files.sample import Sample
@@ -69,6 +69,8 @@ def _take(transcript: Transcript, file: SessionFile, item: Mapping[str, object],
         warn(transcript, "unknown_record", index, "an item without a known role")
         warn(transcript, "lost_call", index, "an item that cannot be read may hold calls")
     else:
+        for code, text in unread_parts(item):
+            warn(transcript, code, index, text)
         transcript.messages.append(message)
 
 

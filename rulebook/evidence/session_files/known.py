@@ -37,6 +37,10 @@ _KNOWN: tuple[tuple[str, Callable[[Sample], bool]], ...] = (
         "it is an export of conversations for training (ShareGPT), one an episode, and each repeats those before it",
         lambda s: "conversations" in _first(s),
     ),
+    (
+        "it looks like predictions: patches without the sessions that made them",
+        lambda s: {"instance_id", "model_patch"} <= _first(s),
+    ),
     ("it looks like recorded model replies", lambda s: {"method", "response"} <= _first(s)),
     (
         "it looks like token ids of a training library: without words there is no message in it",

@@ -8,6 +8,8 @@ from rulebook.evidence.session_files.shape import SessionFile
 from rulebook.evidence.session_files.values import decoded
 from rulebook.evidence.transcript import Transcript
 
+UNREADABLE = "a line that cannot be read may hold a call or a reply"
+
 
 def records_of(
     file: SessionFile, transcript: Transcript, aside: re.Pattern[bytes] | None = None
@@ -33,4 +35,4 @@ def records_of(
                     continue
                 warn(transcript, "unknown_record", number, "a record that is no JSON object")
             if aside is None or not aside.match(line):
-                warn(transcript, "lost_record", number, "a line that cannot be read may hold a call or a reply")
+                warn(transcript, "lost_record", number, UNREADABLE)

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeVar
 from msgspec import Struct, field
 
 from rulebook.errors import UnknownFormat
-from rulebook.evidence.record import EVERYTHING, Fact, Wants
-from rulebook.evidence.session_files.sample import Kind, Sample
+from rulebook.evidence.record import EVERYTHING, Fact, Record, Wants
+from rulebook.evidence.session_files.sample import Kind, Sample, sample_of
 from rulebook.evidence.session_files.values import decoded
 from rulebook.evidence.transcript import Source, Transcript
 from rulebook.ports import Files
@@ -17,6 +17,10 @@ from rulebook.ports import Files
 Made = TypeVar("Made")
 
 LIMIT_BYTES = 512 * 1024 * 1024
+"""The largest file of one JSON value that is read; a file of lines may be of any size."""
+
+LIMIT_LINE_BYTES = 32 * 1024 * 1024
+"""The longest line that is read: a reader holds several times as much while it decodes one."""
 
 Fit = Literal[0, 1, 2]
 """How surely a sample is of a format: 0 not at all, 1 it has the shape, 2 it says so itself."""
@@ -26,7 +30,9 @@ class Format(Struct, frozen=True):
     """One foreign format: `title` reads after "is", and `expects` says what its files look like.
 
     `carries` holds the facts that its files can tell; `kinds` the kinds of sample that it comes in. `parts` names the
-    sessions of a file that can hold several, in their order; None: a file is always one session.
+    sessions of a file that can hold several, in their order; None: a file is always one session. `fold` gives the facts
+    that `wants` asks for without the transcript between, the very ones that it would give; None, there too where a file
+    is out of the ordinary: the transcript is read.
     """
 
     name: str
@@ -37,6 +43,7 @@ class Format(Struct, frozen=True):
     fits: Callable[[Sample], Fit]
     read: Callable[["SessionFile"], Transcript]
     parts: Callable[["SessionFile"], Sequence[str]] | None = None
+    fold: Callable[["SessionFile"], Record | None] | None = None
 
 
 class SessionFile(Struct):
@@ -44,17 +51,28 @@ class SessionFile(Struct):
 
     `sha256` is that of the bytes that were read, and complete after the reading. `part` names one session of several;
     None where the file is one. `wants` is what will be asked of the session: a reader may leave out whatever else
-    costs memory (texts, results, payloads), as long as every message, call and event keeps its place.
+    costs memory (texts, results, payloads), as long as every message, call and event keeps its place. `head` is how the
+    file begins; `overlong` are the numbers of the lines that were passed over because they are too long (None: a line
+    of a file beside it).
     """
 
     path: str
     files: Files
-    sample: Sample
+    head: bytes
     part: str | None = None
     wants: Wants = EVERYTHING
+    overlong: list[int | None] = field(default_factory=list)
     _digest: Any = field(default_factory=hashlib.sha256)
     _root: list[object] = field(default_factory=list)
     _made: list[Any] = field(default_factory=list)
+    _sample: Sample | None = None
+
+    @property
+    def sample(self) -> Sample:
+        """What the first bytes look like, worked out when it is first asked for."""
+        if self._sample is None:
+            self._sample = sample_of(self.head)
+        return self._sample
 
     @property
     def sha256(self) -> str:
@@ -64,10 +82,17 @@ class SessionFile(Struct):
 
     @contextmanager
     def lines(self) -> Iterator[Iterator[tuple[int, bytes]]]:
-        """The lines with their numbers from 1, in bounded memory. Raises OSError."""
-        self._digest = hashlib.sha256()
-        with self.files.lines(self.path) as lines:
-            yield self._numbered(lines)
+        """The lines with their numbers from 1, in bounded memory; those that are too long left out. Raises OSError."""
+        digest = self._digest = hashlib.sha256()
+        self.overlong = []
+        with self.files.lines(self.path, LIMIT_LINE_BYTES) as pieces:
+            yield self._whole_lines(pieces, digest)
+
+    @contextmanager
+    def lines_beside(self, path: str) -> Iterator[Iterator[bytes]]:
+        """The lines of another file that belongs to the session, in bounded memory. Raises OSError."""
+        with self.files.lines(path, LIMIT_LINE_BYTES) as pieces:
+            yield (line for _, line in self._whole_lines(pieces, None))
 
     def whole(self) -> bytes:
         """All bytes. Raises OSError, and UnknownFormat when there are too many."""
@@ -106,7 +131,16 @@ class SessionFile(Struct):
         places: Literal["lines", "items"] = "lines" if lines else "items"
         return Transcript(Source(format_name, self.path, "", places=places, part=self.part))
 
-    def _numbered(self, lines: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
-        for number, line in enumerate(lines, 1):
-            self._digest.update(line)
-            yield number, line
+    def _whole_lines(self, pieces: Iterator[bytes], digest: Any) -> Iterator[tuple[int, bytes]]:
+        number, inside = 0, False
+        for piece in pieces:
+            if digest is not None:
+                digest.update(piece)
+            ends = len(piece) <= LIMIT_LINE_BYTES or piece.endswith(b"\n")
+            if not inside:
+                number += 1
+                if ends:
+                    yield number, piece
+                else:
+                    self.overlong.append(None if digest is None else number)
+            inside = not ends
