@@ -1,5 +1,6 @@
 """What a repository can say of its own files: attributes, settings, filters and marks that could hide a change."""
 
+import ctypes  # noqa: F401 — loaded while it may be read: `as_nobody` runs programs after it gave its rights away
 import hashlib
 import os
 import re
