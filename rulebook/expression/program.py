@@ -9,7 +9,7 @@ from rulebook.diagnostic import Diagnostic, has_errors, in_order
 from rulebook.evidence.record import Wants
 from rulebook.evidence.scope import file_scope
 from rulebook.expression.compile import FINDING, PART, Compiler
-from rulebook.expression.items import Item
+from rulebook.expression.items import Item, wants_of_items
 from rulebook.expression.task_program import TaskProgram
 from rulebook.languages.types import ANYTHING
 from rulebook.ports import Files
