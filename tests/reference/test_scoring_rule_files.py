@@ -9,6 +9,7 @@ import pytest
 
 import rulebook
 from rulebook import StudentMisbehaviorError, UnmeasuredError
+from rulebook.evidence.run_transcript import record_of_run
 from rulebook.judges import AlwaysPassJudge, RegexJudge
 from rulebook.schemas.transcript import Message, MessageAddedEvent, StepStartedEvent, Transcript
 
@@ -80,6 +81,7 @@ steps:
   - {name: answer, instructions: Go., judge: {python: {use: 'counting_judges:Counts', args: {least: 2}}}}
 """
 COUNTS = """\
+from rulebook.evidence.run_transcript import record_of_run
 from rulebook.judges import Judge
 from rulebook.schemas.scoring import Scoring
 
@@ -113,3 +115,19 @@ def test_the_command_line_runs_code_only_where_it_is_allowed(words: list[str], s
     command = [sys.executable, "-m", "rulebook", "task", "score", "task.yaml", "--transcript", "s.json", *words]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stdout + done.stderr
+
+
+EVAL = """\
+schema: chock.eval
+version: 1
+name: e
+checks:
+  graded: {executable: {argv: [sh, -c, 'echo x >> runs; printf "{\\"score\\": 1, \\"metadata\\": {}}" > "$0"', s], cwd: ., continue_threshold: 1}}
+"""
+
+
+def test_a_script_of_an_eval_runs_once_for_each_session(tmp_path: Path) -> None:
+    (tmp_path / "eval.yaml").write_text(EVAL)
+    report = rulebook.load(tmp_path / "eval.yaml").evaluate(rulebook.Evidence(record_of_run(run("done"))))
+    assert [finding.status for finding in report.findings if finding.id == "checks[graded]"] == ["pass"]
+    assert (tmp_path / "runs").read_text() == "x\n"
