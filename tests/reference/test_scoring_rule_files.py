@@ -9,9 +9,8 @@ import pytest
 
 import rulebook
 from rulebook import StudentMisbehaviorError, UnmeasuredError
-from rulebook.evidence.run_transcript import record_of_run
 from rulebook.judges import AlwaysPassJudge, RegexJudge
-from rulebook.schemas.transcript import Message, MessageAddedEvent, StepStartedEvent, Transcript
+from rulebook.schemas.transcript import Message, MessageAddedEvent, StepStartedEvent, Transcript, write_transcript
 
 TASK = """\
 schema: rulebook.task
@@ -81,7 +80,6 @@ steps:
   - {name: answer, instructions: Go., judge: {python: {use: 'counting_judges:Counts', args: {least: 2}}}}
 """
 COUNTS = """\
-from rulebook.evidence.run_transcript import record_of_run
 from rulebook.judges import Judge
 from rulebook.schemas.scoring import Scoring
 
@@ -128,6 +126,7 @@ checks:
 
 def test_a_script_of_an_eval_runs_once_for_each_session(tmp_path: Path) -> None:
     (tmp_path / "eval.yaml").write_text(EVAL)
-    report = rulebook.load(tmp_path / "eval.yaml").evaluate(rulebook.Evidence(record_of_run(run("done"))))
+    write_transcript(run("done"), tmp_path / "run.json")
+    report = rulebook.load(tmp_path / "eval.yaml").evaluate(tmp_path / "run.json")
     assert [finding.status for finding in report.findings if finding.id == "checks[graded]"] == ["pass"]
     assert (tmp_path / "runs").read_text() == "x\n"
