@@ -4,5 +4,19 @@ from rulebook.api.executable_judge import ExecutableJudge
 from rulebook.api.judge_text import judge_text
 from rulebook.api.judges import AlwaysPassJudge, AndJudge, Judge, OrJudge
 from rulebook.api.regex_judge import RegexJudge
+from rulebook.api.rubric_context import FileContext, RubricContext, TranscriptContext
+from rulebook.api.rubric_judge import RubricJudge
 
-__all__ = ["AlwaysPassJudge", "AndJudge", "ExecutableJudge", "Judge", "OrJudge", "RegexJudge", "judge_text"]
+__all__ = [
+    "AlwaysPassJudge",
+    "AndJudge",
+    "ExecutableJudge",
+    "FileContext",
+    "Judge",
+    "OrJudge",
+    "RegexJudge",
+    "RubricContext",
+    "RubricJudge",
+    "TranscriptContext",
+    "judge_text",
+]

@@ -335,10 +335,19 @@ class Chance(Protocol):
         ...
 
 
+class Code(Protocol):
+    """Code of a harness's own that a rule file names."""
+
+    def load(self, use: str) -> Callable[..., object]:
+        """The class that `module:Class` names. Raises Missing in `harness`."""
+        ...
+
+
 class Ports(Struct, frozen=True):
     """The outside world, handed to whatever measures.
 
-    `deadline_s` is the moment on `clock` at which the rule being measured runs out of its `timeout`.
+    `code` is None where no code that a rule file names may run. `deadline_s` is the moment on `clock` at which the rule
+    being measured runs out of its `timeout`.
     """
 
     files: Files
@@ -350,6 +359,7 @@ class Ports(Struct, frozen=True):
     models: Models
     chance: Chance
     deadline_s: float | None = field(default=None)
+    code: Code | None = field(default=None)
 
     def until(self, deadline_s: float | None) -> "Ports":
         """The same ports under the nearer of two deadlines."""

@@ -16,6 +16,7 @@ from rulebook.evidence.scope import file_scope
 from rulebook.interpreter.evaluate import measured
 from rulebook.languages.types import ANYTHING
 from rulebook.outcome import Measurement, Misbehavior, Outcome, Skipped, Unmeasured
+from rulebook.services.code import with_code
 from rulebook.services.ports import machine_ports
 from rulebook.source.located import Located
 from rulebook.spec.reader import Reader
@@ -53,6 +54,7 @@ def test_case(case: Case, tmp_path: Path) -> None:
     assert check.sentence().endswith(".")
     models = ScriptedModels(case.get("answers", {}))
     ports = replace(machine_ports(), models=models, chance=Counting())
+    ports = with_code(ports, allowed=case.get("allow_python", False))
     agree(measured(check, check.owner(), evidence_of(case, check.wants(), tmp_path, ports), ports), expect)
     models.agree(expect)
 

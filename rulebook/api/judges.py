@@ -4,8 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from rulebook.api.scoring import outcome_of
 from rulebook.errors import MisbehaviorError, Missing
+from rulebook.evidence.judging import outcome_of
 from rulebook.evidence.run_transcript import Transcript
 from rulebook.evidence.scoring import Scoring
 from rulebook.expression.nodes import AllOf, AnyOf, Common

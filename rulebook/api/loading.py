@@ -18,6 +18,7 @@ from rulebook.report.findings import Finding
 from rulebook.report.judged import Audit, Judged
 from rulebook.report.rewards import totals
 from rulebook.report.text import render_report
+from rulebook.services.code import with_code
 from rulebook.services.ports import machine_ports
 from rulebook.session.checking import check_of, judge
 from rulebook.spec.params import param_values
@@ -122,13 +123,15 @@ def _check_given(evidence: object, params: object) -> None:
         raise UsageError("`params` must be a mapping from the names of parameters to their values.")
 
 
-def load(path: str | os.PathLike[str]) -> Rules | TaskRules:
+def load(path: str | os.PathLike[str], *, allow_python: bool = False) -> Rules | TaskRules:
     """The rule file at `path`, compiled and ready to use: an eval as `Rules`, a task as `TaskRules`.
+
+    `allow_python`: judges of your own that it names may run.
 
     Raises RuleFileError with every diagnostic when it is not valid, and UsageError when it is another kind of file.
     """
     name = os.fspath(path)
-    ports = machine_ports(name)
+    ports = with_code(machine_ports(name), allowed=allow_python)
     loaded = load_rules(name, ports.files)
     if has_errors(loaded.diagnostics):
         raise RuleFileError(loaded.diagnostics)

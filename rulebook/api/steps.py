@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 
 from rulebook.api.judges import Judge
 from rulebook.api.run_config import EvaluationRunConfig
-from rulebook.api.scoring import misbehaved, outcome_of, scoring_of
+from rulebook.api.scoring import misbehaved, scoring_of
 from rulebook.errors import MisbehaviorError
+from rulebook.evidence.judging import outcome_of
 from rulebook.evidence.run_transcript import Transcript
 from rulebook.evidence.scoring import Scoring
 from rulebook.outcome import Misbehavior

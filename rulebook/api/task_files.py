@@ -114,7 +114,7 @@ class StepRules:
         return judged_step(self._program, evidence, self._taken, self._ports)
 
     def _outcome(self, transcript: Transcript) -> Outcome:
-        judged = self.judged(Evidence(record_of_run(transcript, self._program.wants)))
+        judged = self.judged(Evidence(record_of_run(transcript, self._program.wants), run=transcript))
         return judged.outcome or Skipped(f"the step `{self.name}` was not reached")
 
     def _taken(self) -> Mapping[str, Submission]:

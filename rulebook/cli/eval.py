@@ -68,6 +68,7 @@ def _parser() -> Arguments:
     parser.add_argument(
         "--param", action="append", default=[], metavar="NAME=VALUE", help="set a parameter of the spec"
     )
+    parser.add_argument("--allow-python", action="store_true", help="let judges of your own that the file names run")
     parser.add_argument("--allow-unchained", action="store_true", help="accept a log without a whole hash chain")
     parser.add_argument("--session-format", metavar="NAME", help="the file's format, where it can't be told by itself")
     return parser

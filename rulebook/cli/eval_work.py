@@ -12,6 +12,7 @@ from rulebook.report.eval_report import canonical, compact, eval_report
 from rulebook.report.judged import Judged
 from rulebook.report.rewards import exit_status
 from rulebook.report.text import headline, render_report
+from rulebook.services.code import with_code
 from rulebook.services.output_files import refuse_over, write_text
 from rulebook.services.ports import machine_ports
 from rulebook.services.session_folders import gathered
@@ -35,7 +36,7 @@ def _check_one(given: Namespace, session: str, params: Mapping[str, str]) -> int
         refuse_over(given.output, (given.spec, session))
     judged = check_of(
         given.spec,
-        machine_ports(given.spec),
+        with_code(machine_ports(given.spec), allowed=given.allow_python),
         project=given.project,
         skip_tests=given.skip_tests,
         params=params,
@@ -60,7 +61,7 @@ def _check_many(given: Namespace, named: Sequence[str], params: Mapping[str, str
         raise UsageError(f"`{given.output}` is no folder. Several sessions give a report each: name a folder.")
     check = check_of(
         given.spec,
-        machine_ports(given.spec),
+        with_code(machine_ports(given.spec), allowed=given.allow_python),
         skip_tests=given.skip_tests,
         params=params,
         allow_unchained=given.allow_unchained,

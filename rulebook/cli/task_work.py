@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from rulebook.cli import output
 from rulebook.report.eval_report import canonical
 from rulebook.report.task_report import exit_status, headline, render_task, task_report
+from rulebook.services.code import with_code
 from rulebook.services.output_files import refuse_over, write_text
 from rulebook.services.ports import machine_ports
 from rulebook.session.task_scoring import Recorded, load_task, score_task
@@ -15,7 +16,7 @@ def score(given: Namespace, params: Mapping[str, str]) -> int:
     """Score the work, hand out the report, and give the exit status."""
     if given.output is not None:
         refuse_over(given.output, (given.task, given.transcript))
-    ports = machine_ports(given.task)
+    ports = with_code(machine_ports(given.task), allowed=given.allow_python)
     recorded = Recorded(given.transcript, given.submissions, given.session_format, given.allow_unchained)
     program = load_task(given.task, ports)
     judged = score_task(program, recorded, ports, case=given.case, only=given.step, params=params)

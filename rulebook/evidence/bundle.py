@@ -32,6 +32,7 @@ class Evidence(Struct):
     params: Mapping[str, object] = field(default_factory=dict)
     steps: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     submissions: Mapping[str, Submission] = field(default_factory=dict)
+    run: object = None
     read: set[Ground] = field(default_factory=set)
     _document: Document | None = None
     _timelines: dict[frozenset[str], Timeline] = field(default_factory=dict)

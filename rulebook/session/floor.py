@@ -65,5 +65,6 @@ def _reward(program: Program, evidence: Evidence, base: BaseCommit, ports: Ports
 def _runs_something(node: Node) -> bool:
     if isinstance(node, Leaf):
         source = getattr(node.check, "source", None)
-        return isinstance(node.check, Tests | Command) or isinstance(source, TestOutput)
+        runs = isinstance(node.check, Tests | Command) or node.check.kind in ("executable", "python")
+        return runs or isinstance(source, TestOutput)
     return any(_runs_something(part) for part in parts_of(node))

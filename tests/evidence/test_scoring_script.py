@@ -225,6 +225,22 @@ def test_a_folder_to_run_in_is_looked_for_from_the_rule_file(ports: Ports, tmp_p
     assert outcome.metadata["stdout"] == "graded x\n"
 
 
+def test_with_a_folder_to_run_in_the_author_has_taken_over(ports: Ports, tmp_path: Path) -> None:
+    (tmp_path / "within").mkdir()
+    grade(tmp_path / "within")
+    (tmp_path / "grade.sh").write_text("exit 9")
+    rule = "{argv: [sh, grade.sh, x, score.txt], cwd: within, continue_threshold: 1}"
+    assert check_in(tmp_path, rule).measure(Evidence(), ports).passed  # type: ignore[union-attr]
+
+
+def test_a_program_without_a_path_is_looked_for_on_the_path_alone(ports: Ports, tmp_path: Path) -> None:
+    (tmp_path / "grade.sh").write_text("#!/bin/sh\nexit 9\n")
+    (tmp_path / "grade.sh").chmod(0o755)
+    found = check_in(tmp_path, "{argv: [grade.sh, s], continue_threshold: 1}").measure(Evidence(), ports)
+    assert isinstance(found, Measurement)
+    assert list(found.metadata) == ["FileNotFoundError"]
+
+
 def test_a_broken_script_passes_under_no_threshold_and_no_negation(tmp_path: Path) -> None:
     from rulebook.interpreter.evaluate import evaluate
 

@@ -1,0 +1,79 @@
+"""Asking a judge that is written in Python, so that nothing leaves it but an outcome."""
+
+from collections.abc import Callable, Mapping
+from typing import Protocol, cast
+
+from rulebook.errors import EvidenceError, MisbehaviorError, Missing, NotHandedIn, UnfitScoring
+from rulebook.evidence.record import Record
+from rulebook.evidence.run_events import MessageAddedEvent
+from rulebook.evidence.run_messages import ChatCompletionMessageToolCall, Function, Message
+from rulebook.evidence.run_transcript import Transcript
+from rulebook.evidence.scoring import Scoring
+from rulebook.evidence.transcript import Message as Told
+from rulebook.outcome import Measurement, Misbehavior, Outcome, Unmeasured, student_fault
+
+
+class Scores(Protocol):
+    """Whatever judges a transcript."""
+
+    def evaluate(self, transcript: Transcript) -> Scoring:
+        """What the transcript is worth."""
+        ...
+
+
+def outcome_of(judge: Scores, transcript: Transcript) -> Outcome:
+    """Ask a judge. One that breaks could not judge, which is never a low score."""
+    name = type(judge).__name__
+    try:
+        scoring = judge.evaluate(transcript)
+    except MisbehaviorError as tried:
+        return Misbehavior(tried.reason, tried.metadata)
+    except NotHandedIn as absent:
+        return student_fault(absent.reason, cause=absent.cause)
+    except Missing as missing:
+        return Unmeasured(missing.category, missing.reason)
+    except (UnfitScoring, EvidenceError) as unfit:
+        return Unmeasured("harness", f"`{name}` could not judge: {unfit}")
+    except Exception as fault:  # a bug of one judge must not lose what the others found
+        return Unmeasured("harness", f"`{name}` broke: {type(fault).__name__}: {fault}")
+    if not isinstance(scoring, Scoring):
+        return Unmeasured("harness", f"`{name}` gave {scoring!r:.80} in place of a `Scoring`")
+    return Measurement(scoring.score, scoring.continue_task, metadata=scoring.metadata)
+
+
+def asked_class(made: Callable[..., object], args: Mapping[str, object], transcript: object) -> Outcome:
+    """Make a judge of a class and ask it. Raises Missing in `harness` for a class that is none, or cannot be made."""
+    try:
+        judge = made(**args)
+    except Exception as fault:
+        raise Missing("harness", f"`{made.__name__}` cannot be made: {type(fault).__name__}: {fault}") from fault
+    if not callable(getattr(judge, "evaluate", None)) or not isinstance(transcript, Transcript):
+        raise Missing("harness", f"`{made.__name__}` is no judge: it has no `evaluate`")
+    return outcome_of(cast("Scores", judge), transcript)
+
+
+def run_of(record: Record) -> Transcript:
+    """The messages of a session, whatever program recorded it, as the transcript that judges in Python read.
+
+    Raises Missing where the session does not have them.
+    """
+    record.need("messages", "messages")
+    return Transcript(
+        run_id=record.session_id or "",
+        events=[MessageAddedEvent(message=_message(each)) for each in record.messages if not each.hidden],
+    )
+
+
+def _message(told: Told) -> Message:
+    calls = [
+        ChatCompletionMessageToolCall(id=call.id, function=Function(name=call.name, arguments=call.args_raw))
+        for call in told.tool_calls
+    ]
+    result = told.tool_result
+    return Message(
+        role=told.role,
+        content=told.text if result is None else result.text,
+        reasoning_content=told.reasoning,
+        tool_calls=calls or None,
+        tool_call_id=None if result is None else result.call_id,
+    )
