@@ -188,6 +188,13 @@ def test_what_models_cost_in_words(spent: Spent, line: str) -> None:
     assert " ".join(models_lines([trace], 80)) == f"Judge models: {line}"
 
 
+def test_the_text_report_says_what_models_cost(tmp_path: Path, session: Path) -> None:
+    with endpoint(half) as server:
+        (tmp_path / "rules.yaml").write_text(RULES.format(url=server.url, beside="why: it matters"), encoding="utf-8")
+        text = str(rulebook.load(tmp_path / "rules.yaml").evaluate(session))
+    assert text.endswith("Judge models: 2 calls, 200 tokens read and 40 written, cost not known.\n")
+
+
 def test_a_second_run_asks_nothing_and_says_the_same(tmp_path: Path, session: Path) -> None:
     with endpoint(half) as server:
         first = checked(tmp_path, session, server.url, "threshold: 0.5")
