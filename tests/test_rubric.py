@@ -10,6 +10,7 @@ from logs import write_log
 from model_fakes import Counting, ScriptedModels
 from model_server import Handler, endpoint, gives, says
 from msgspec.structs import replace
+from repositories import repository
 
 import rulebook
 from rulebook.checks.rubric import Rubric
@@ -187,6 +188,13 @@ def test_what_models_cost_in_words(spent: Spent, line: str) -> None:
     assert " ".join(models_lines([trace], 80)) == f"Judge models: {line}"
 
 
+def test_the_text_report_says_what_models_cost(tmp_path: Path, session: Path) -> None:
+    with endpoint(half) as server:
+        (tmp_path / "rules.yaml").write_text(RULES.format(url=server.url, beside="why: it matters"), encoding="utf-8")
+        text = str(rulebook.load(tmp_path / "rules.yaml").evaluate(session))
+    assert text.endswith("Judge models: 2 calls, 200 tokens read and 40 written, cost not known.\n")
+
+
 def test_a_second_run_asks_nothing_and_says_the_same(tmp_path: Path, session: Path) -> None:
     with endpoint(half) as server:
         first = checked(tmp_path, session, server.url, "threshold: 0.5")
@@ -211,6 +219,19 @@ def test_a_refused_endpoint_leaves_no_reward_and_keeps_what_was_found(tmp_path: 
     assert trace["metadata"]["cause"] == {"met": True, "reason": "So."}
     assert report["models"]["calls"] == 2
     json.dumps(report)
+
+
+def test_no_model_is_asked_what_the_empty_session_would_have_earned(tmp_path: Path, session: Path) -> None:
+    base, tree = repository(tmp_path / "tree", {"a.txt": "one"}), tmp_path / "tree"
+    (tree / "a.txt").write_text("two")
+    rules = RULES.replace("final_message", "{{file: a.txt}}")
+    with endpoint(says("VERDICT: YES")) as server:
+        text = rules.format(url=server.url, beside="why: it matters").replace("checks:", f"base_commit: {base}\nchecks:")
+        (tmp_path / "rules.yaml").write_text(text, encoding="utf-8")
+        report = rulebook.load(tmp_path / "rules.yaml").evaluate(session, project=tree).as_dict()
+        assert len(server.bodies) == 2
+    assert report["findings"][-1]["score"] == 1.0
+    assert report["floor"] is None
 
 
 def test_a_rule_that_asks_no_model_says_nothing_of_models(tmp_path: Path, session: Path) -> None:

@@ -1,5 +1,9 @@
 """The floor: what the empty session, which did nothing at the base commit, would earn under the same spec."""
 
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
 from rulebook.checks.command import Command
 from rulebook.checks.tests import Tests
 from rulebook.errors import Missing
@@ -11,7 +15,7 @@ from rulebook.evidence.transcript import End, Usage
 from rulebook.expression.nodes import Leaf, Node, parts_of
 from rulebook.expression.program import Program
 from rulebook.interpreter.evaluate import evaluate
-from rulebook.ports import GitError, Ports
+from rulebook.ports import GitError, ModelFailure, ModelRequest, Ports
 from rulebook.report.findings import finding_from, finding_of
 from rulebook.report.judged import Audit, Judged
 from rulebook.report.rewards import totals
@@ -19,9 +23,10 @@ from rulebook.session.implied import BaseCommit, began_at, session_ended
 
 
 def floor_of(program: Program, evidence: Evidence, base: BaseCommit, ports: Ports) -> float | None:
-    """The empty session's reward at the base tree; None where it would take a command, or cannot be told."""
+    """The empty session's reward at the base tree; None where it would take a command or a model, or cannot be told."""
     if any(_runs_something(item.node) for item in program.items):
         return None
+    ports = replace(ports, models=_Nobody())
     empty = empty_session(evidence.session.configs)
     if evidence.tree is None or base.resolved is None:
         return _reward(program, Evidence(empty, no_tree=evidence.no_tree, params=evidence.params), base, ports)
@@ -32,6 +37,14 @@ def floor_of(program: Program, evidence: Evidence, base: BaseCommit, ports: Port
             return _reward(program, Evidence(empty, tree, params=evidence.params), base, ports)
     except (GitError, OSError, Missing):
         return None
+
+
+class _Nobody:
+    """Stands where models are asked: what nobody waits for is not paid for."""
+
+    def ask(self, requests: Sequence[ModelRequest]) -> Sequence[ModelFailure]:
+        """No answer to any of them."""
+        return [ModelFailure("harness", "no model is asked about an empty session")] * len(requests)
 
 
 def empty_session(configured: list[Configured]) -> Record:
