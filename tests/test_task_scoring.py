@@ -197,6 +197,11 @@ def test_what_was_handed_in_at_each_step(tmp_path: Path) -> None:
     assert outcomes(scored(tmp_path, text, files={"one/answer.txt": "42", "answer.txt": "41"})) == ["passed", "failed"]
 
 
+def test_a_folder_that_is_handed_in_under_the_name_of_its_step(tmp_path: Path) -> None:
+    text = "steps: [{name: site, instructions: go, submissions: {site: {path: site}}, judge: {file: {submission: site, path: a.html}}}]\n"
+    assert outcomes(scored(tmp_path, text, files={"site/a.html": "x"})) == ["passed"]
+
+
 def test_what_cannot_be_asked_for(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="say where they are: `--submissions FOLDER`"):
         scored(tmp_path, ONE % "", submissions=None)

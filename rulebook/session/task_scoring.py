@@ -149,7 +149,8 @@ def _collect(step: StepSpec, recorded: Recorded, ports: Ports, stack: ExitStack)
             return {}
         folder = os.path.realpath(recorded.submissions)
         own = os.path.join(folder, step.name)
-        source = own if ports.files.stands(own, folder=True) else folder
+        taken = any(each.path.split("/")[0] == step.name for each in step.submissions)  # it is what was handed in
+        source = own if ports.files.stands(own, folder=True) and not taken else folder
         return collected(step, source, stack.enter_context(ports.workspaces.fresh()), ports.files)
 
     return collect
