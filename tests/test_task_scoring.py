@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 
-from rulebook.errors import AuditGapError, RuleFileError, UsageError
+from rulebook.errors import AuditGapError, MisbehaviorError, RuleFileError, UsageError
 from rulebook.languages.formula import read_formula
 from rulebook.outcome import Measurement, Misbehavior, Skipped, Unmeasured, binary
 from rulebook.report.task_report import exit_status, render_task, task_report
 from rulebook.report.task_scores import StepJudged, TaskJudged, task_score
+from rulebook.services.collecting import budget_of
+from rulebook.services.custody_terms import MAX_ENTRIES, MAX_TOTAL_BYTES
 from rulebook.services.ports import machine_ports
 from rulebook.session.task_scoring import Recorded, load_task, score_task
+from rulebook.spec.steps import StepSpec, SubmissionSpec
 
 PORTS = machine_ports()
 HEAD = "schema: rulebook.task\nversion: 1\nname: x\n"
@@ -99,6 +102,23 @@ def test_entries_and_depth_of_a_folder_are_limited(tmp_path: Path) -> None:
     assert outcomes(scored(tmp_path, text % ", max_entries: 3")) == ["passed"]
     assert outcomes(scored(tmp_path, text % ", max_entries: 2")) == ["misbehavior"]
     assert outcomes(scored(tmp_path, text % ", max_depth: 1")) == ["misbehavior"]
+
+
+def test_all_files_of_a_folder_count_together(tmp_path: Path) -> None:
+    text = "steps: [{name: one, instructions: go, submissions: {site: {path: site, max_bytes: %s}}, judge: {expr: submissions.site.exists}}]\n"
+    files = {"site/a": "12", "site/b": "34"}
+    assert outcomes(scored(tmp_path, text % "4 B", files=files)) == ["passed"]
+    assert outcomes(scored(tmp_path, text % "3 B")) == ["misbehavior"]
+
+
+def test_what_a_step_allows_one_by_one_it_allows_together() -> None:
+    large = SubmissionSpec("a", "a", max_bytes=2 * MAX_TOTAL_BYTES, max_entries=2 * MAX_ENTRIES)
+    budget = budget_of(StepSpec("one", (), None, (), (large,), (), None))
+    budget.take(size_bytes=2 * MAX_TOTAL_BYTES, entries=2 * MAX_ENTRIES)
+    with pytest.raises(MisbehaviorError):
+        budget.take(size_bytes=1)
+    with pytest.raises(MisbehaviorError):
+        budget_of(StepSpec("one", (), None, (), (), (), None)).take(entries=MAX_ENTRIES + 1)
 
 
 def test_a_link_to_the_answer_key_is_misbehaviour(tmp_path: Path) -> None:
