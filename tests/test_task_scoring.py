@@ -191,6 +191,31 @@ def test_a_judge_reads_what_the_steps_before_it_came_to(tmp_path: Path) -> None:
     assert outcomes(scored(tmp_path, text)) == ["passed", "passed"]
 
 
+def run_of(*steps: str) -> list[dict[str, Any]]:
+    """The events of a run in which this was said in its steps, one after the other."""
+    events: list[dict[str, Any]] = [{"type": "task_started", "run_id": "r", "task_id": "t"}]
+    for number, said in enumerate(steps):
+        events.append({"type": "step_started", "step": number})
+        events += [{"type": "message_added", "message": {"role": "user", "content": "Go."}}]
+        events += [{"type": "message_added", "message": {"role": "assistant", "content": said}}]
+        events.append({"type": "step_completed", "step": number})
+    return [*events, {"type": "task_completed", "status": "passed", "score": 1.0}]
+
+
+def test_a_step_sees_the_session_so_far_and_those_before_it(tmp_path: Path) -> None:
+    (tmp_path / "task.yaml").write_text(HEAD + TWO % ("late", "early"), encoding="utf-8")
+    program = load_task(str(tmp_path / "task.yaml"), PORTS)
+    session = tmp_path / "run.json"
+
+    def found(*said: str) -> list[str]:
+        session.write_text(json.dumps({"run_id": "r", "events": run_of(*said)}), encoding="utf-8")
+        return outcomes(score_task(program, Recorded(str(session)), PORTS))
+
+    assert found("early", "late") == ["failed", "not reached"]
+    assert found("early, late", "nothing") == ["passed", "passed"]
+    assert outcomes(score_task(program, Recorded(str(session)), PORTS, only="two")) == ["passed"]
+
+
 def test_parameters_of_a_case_and_of_the_caller(tmp_path: Path) -> None:
     text = """params: {word: {type: string, default: nope}, n: {type: integer, default: 1}}
 cases: [{name: a, word: done}, {name: b, n: 3}]
