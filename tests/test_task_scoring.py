@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rulebook.errors import AuditGapError, MisbehaviorError, RuleFileError, UsageError
+from rulebook.evidence.run_events import event_from
 from rulebook.languages.formula import read_formula
 from rulebook.outcome import Measurement, Misbehavior, Skipped, Unmeasured, binary
 from rulebook.report.task_report import exit_status, render_task, task_report
@@ -14,6 +15,7 @@ from rulebook.report.task_scores import StepJudged, TaskJudged, task_score
 from rulebook.services.collecting import budget_of
 from rulebook.services.custody_terms import MAX_ENTRIES, MAX_TOTAL_BYTES
 from rulebook.services.ports import machine_ports
+from rulebook.services.transcript_log import TranscriptLog
 from rulebook.session.task_scoring import Recorded, load_task, score_task
 from rulebook.spec.steps import StepSpec, SubmissionSpec
 
@@ -214,6 +216,19 @@ def test_a_step_sees_the_session_so_far_and_those_before_it(tmp_path: Path) -> N
     assert found("early", "late") == ["failed", "not reached"]
     assert found("early, late", "nothing") == ["passed", "passed"]
     assert outcomes(score_task(program, Recorded(str(session)), PORTS, only="two")) == ["passed"]
+
+
+def test_a_transcript_that_was_appended_to_as_the_run_went(tmp_path: Path) -> None:
+    (tmp_path / "task.yaml").write_text(HEAD + TWO % ("early", "late"), encoding="utf-8")
+    program, path = load_task(str(tmp_path / "task.yaml"), PORTS), tmp_path / "run.jsonl"
+    with TranscriptLog(path, "r") as log:
+        for event in run_of("early", "late")[:-1]:
+            log.append(event_from(event))
+    judged = score_task(program, Recorded(str(path)), PORTS)
+    assert (outcomes(judged), judged.session) == (["passed", "passed"], "r")
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"type": "mess')  # killed while it wrote: what the last step said is not known for sure
+    assert outcomes(score_task(program, Recorded(str(path)), PORTS)) == ["passed", "unmeasured"]
 
 
 def test_parameters_of_a_case_and_of_the_caller(tmp_path: Path) -> None:
