@@ -81,6 +81,31 @@ def test_missing_zero_leaves_the_judge_unread_and_judge_reads_it(tmp_path: Path)
     assert zero.steps[0].outcome.student_fault
 
 
+SCRIPT = """steps:
+  - name: one
+    instructions: go
+    submissions: {answer: {path: answer.txt}}
+    judge:
+      executable:
+        argv:
+          - sh
+          - -ec
+          - 'grep -qx 42 "$0" && score=1 || score=0.25; test -e "$0"; echo "{\\"score\\": $score, \\"metadata\\": {}}" > "$1"'
+          - '{{ submissions.answer.path }}'
+          - '{{ score_file }}'
+"""
+
+
+def test_a_script_judges_the_copy_and_one_that_finds_nothing_there_scores_0(tmp_path: Path) -> None:
+    right = scored(tmp_path, SCRIPT, files={"answer.txt": "42\n"})
+    assert (outcomes(right), right.total.score) == (["passed"], 1.0)
+    wrong = scored(tmp_path, SCRIPT, files={"answer.txt": "41\n"})
+    assert (outcomes(wrong), wrong.total.score) == (["passed"], 0.25)  # every score of -1 or more goes on
+    (tmp_path / "work" / "answer.txt").unlink()
+    missing = scored(tmp_path, SCRIPT)
+    assert (outcomes(missing), missing.total.score) == (["failed"], 0.0)
+
+
 def test_misbehaviour_wins_over_zero(tmp_path: Path) -> None:
     text = """steps:
   - name: one
