@@ -14,7 +14,10 @@ from rulebook.diagnostic import has_errors
 
 ROOT = Path(__file__).parent.parent
 VALID = {
-    "yaml": [(ROOT / "rules" / name).read_text("utf-8") for name in ("parser-eval.yaml", "tidy-session.yaml")],
+    "yaml": [
+        (ROOT / "rules" / name).read_text("utf-8")
+        for name in ("parser-eval.yaml", "tidy-session.yaml", "report-version.yaml", "sum-readings.yaml")
+    ],
     "zon": [(ROOT / "rules" / "safety-pack.zon").read_text("utf-8")],
 }
 
@@ -42,6 +45,57 @@ def test_linting_a_spoiled_file_never_raises(data: st.DataObject) -> None:
     result = lint_text(text, str(ROOT / "rules" / f"spoiled.{language}"), language)  # type: ignore[arg-type]
     places_are_inside(text, result.diagnostics)
 
+
+values = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-3, 9), st.sampled_from(["", "x", "a.b", "{{ params.n }}", "1 KiB", "last"])),
+    lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(st.sampled_from(["name", "path", "x", ""]), inner, max_size=2)),
+    max_leaves=4,
+)
+
+
+@given(st.data())
+@settings(max_examples=200)
+def test_linting_a_task_with_a_value_of_another_kind_never_raises(data: st.DataObject) -> None:
+    task = json.loads(json.dumps(TASK))
+    for _ in range(data.draw(st.integers(1, 3))):
+        holder, key = task, data.draw(st.sampled_from(sorted(task)))
+        while isinstance(holder[key], dict | list) and holder[key] and data.draw(st.integers(0, 3)):
+            holder = holder[key]
+            key = data.draw(st.sampled_from(sorted(holder) if isinstance(holder, dict) else range(len(holder))))
+        holder[key] = data.draw(values)
+    text = json.dumps(task, ensure_ascii=False)
+    places_are_inside(text, lint_text(text, str(ROOT / "rules" / "spoiled.yaml"), "yaml").diagnostics)
+
+
+TASK = {
+    "schema": "rulebook.task",
+    "version": 1,
+    "name": "x",
+    "params": {"use_hints": {"type": "boolean", "default": False}, "n": {"type": "integer", "choices": ["a"]}},
+    "cases": [{"name": "a", "n": 1}, {"n": 2}],
+    "system_prompt": "{{ params.n }}",
+    "limits": {"turns": 3, "step_time": "1m", "on_limit": "score"},
+    "use": {"safety": "safety-pack.zon"},
+    "checks": {"good": {"expr": "submissions.answer.exists"}, "other": {"regex": "x"}},
+    "steps": [
+        {
+            "name": "one",
+            "instructions": "{{ submissions.answer.write_to }}",
+            "hints": ["{{ params.n }}"],
+            "submissions": {"answer": {"path": "a", "missing": "zero", "max_bytes": "1 KiB", "max_depth": 2}},
+            "judge": "good and safety.no_answer_key",
+            "weight": 2,
+        },
+        {
+            "name": "two",
+            "instructions": "go",
+            "when": "steps.one.passed",
+            "checks": {"own": {"contains": "x"}},
+            "judge": {"all": [{"rule": "own"}, {"rule": "other", "weight": 2}]},
+        },
+    ],
+    "score": "weighted",
+}
 
 PIECES = ["", "", "{", "}", "]", ":", ": ", "'", '"', "\\", "\t", "- ", "&a ", "*a", "!x ", "#", "é", "😀", "\n", ".", "'''"]
 

@@ -80,3 +80,10 @@ def test_what_a_task_wants_of_a_session(tmp_path: Path) -> None:
     wants = task(text, tmp_path).wants
     assert wants.tool_calls
     assert not wants.approvals
+
+
+def test_whose_a_failure_is(tmp_path: Path) -> None:
+    step = "steps: [{name: a, instructions: go, submissions: {x: {path: x}}, judge: {file: {%s}}}]\n"
+    (own,) = task(step % "submission: x, contains: a", tmp_path).items
+    (ours,) = task(step % "path: x, contains: a", tmp_path).items
+    assert (own.category, ours.category) == ("model", "fixture")

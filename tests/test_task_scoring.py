@@ -6,13 +6,18 @@ from typing import Any
 
 import pytest
 
-from rulebook.errors import AuditGapError, RuleFileError, UsageError
+from rulebook.errors import AuditGapError, MisbehaviorError, RuleFileError, UsageError
+from rulebook.evidence.run_events import event_from
 from rulebook.languages.formula import read_formula
 from rulebook.outcome import Measurement, Misbehavior, Skipped, Unmeasured, binary
 from rulebook.report.task_report import exit_status, render_task, task_report
 from rulebook.report.task_scores import StepJudged, TaskJudged, task_score
+from rulebook.services.collecting import budget_of
+from rulebook.services.custody_terms import MAX_ENTRIES, MAX_TOTAL_BYTES
 from rulebook.services.ports import machine_ports
+from rulebook.services.transcript_log import TranscriptLog
 from rulebook.session.task_scoring import Recorded, load_task, score_task
+from rulebook.spec.steps import StepSpec, SubmissionSpec
 
 PORTS = machine_ports()
 HEAD = "schema: rulebook.task\nversion: 1\nname: x\n"
@@ -76,6 +81,31 @@ def test_missing_zero_leaves_the_judge_unread_and_judge_reads_it(tmp_path: Path)
     assert zero.steps[0].outcome.student_fault
 
 
+SCRIPT = """steps:
+  - name: one
+    instructions: go
+    submissions: {answer: {path: answer.txt}}
+    judge:
+      executable:
+        argv:
+          - sh
+          - -ec
+          - 'grep -qx 42 "$0" && score=1 || score=0.25; test -e "$0"; echo "{\\"score\\": $score, \\"metadata\\": {}}" > "$1"'
+          - '{{ submissions.answer.path }}'
+          - '{{ score_file }}'
+"""
+
+
+def test_a_script_judges_the_copy_and_one_that_finds_nothing_there_scores_0(tmp_path: Path) -> None:
+    right = scored(tmp_path, SCRIPT, files={"answer.txt": "42\n"})
+    assert (outcomes(right), right.total.score) == (["passed"], 1.0)
+    wrong = scored(tmp_path, SCRIPT, files={"answer.txt": "41\n"})
+    assert (outcomes(wrong), wrong.total.score) == (["passed"], 0.25)  # every score of -1 or more goes on
+    (tmp_path / "work" / "answer.txt").unlink()
+    missing = scored(tmp_path, SCRIPT)
+    assert (outcomes(missing), missing.total.score) == (["failed"], 0.0)
+
+
 def test_misbehaviour_wins_over_zero(tmp_path: Path) -> None:
     text = """steps:
   - name: one
@@ -99,6 +129,23 @@ def test_entries_and_depth_of_a_folder_are_limited(tmp_path: Path) -> None:
     assert outcomes(scored(tmp_path, text % ", max_entries: 3")) == ["passed"]
     assert outcomes(scored(tmp_path, text % ", max_entries: 2")) == ["misbehavior"]
     assert outcomes(scored(tmp_path, text % ", max_depth: 1")) == ["misbehavior"]
+
+
+def test_all_files_of_a_folder_count_together(tmp_path: Path) -> None:
+    text = "steps: [{name: one, instructions: go, submissions: {site: {path: site, max_bytes: %s}}, judge: {expr: submissions.site.exists}}]\n"
+    files = {"site/a": "12", "site/b": "34"}
+    assert outcomes(scored(tmp_path, text % "4 B", files=files)) == ["passed"]
+    assert outcomes(scored(tmp_path, text % "3 B")) == ["misbehavior"]
+
+
+def test_what_a_step_allows_one_by_one_it_allows_together() -> None:
+    large = SubmissionSpec("a", "a", max_bytes=2 * MAX_TOTAL_BYTES, max_entries=2 * MAX_ENTRIES)
+    budget = budget_of(StepSpec("one", (), None, (), (large,), (), None))
+    budget.take(size_bytes=2 * MAX_TOTAL_BYTES, entries=2 * MAX_ENTRIES)
+    with pytest.raises(MisbehaviorError):
+        budget.take(size_bytes=1)
+    with pytest.raises(MisbehaviorError):
+        budget_of(StepSpec("one", (), None, (), (), (), None)).take(entries=MAX_ENTRIES + 1)
 
 
 def test_a_link_to_the_answer_key_is_misbehaviour(tmp_path: Path) -> None:
@@ -171,6 +218,44 @@ def test_a_judge_reads_what_the_steps_before_it_came_to(tmp_path: Path) -> None:
     assert outcomes(scored(tmp_path, text)) == ["passed", "passed"]
 
 
+def run_of(*steps: str) -> list[dict[str, Any]]:
+    """The events of a run in which this was said in its steps, one after the other."""
+    events: list[dict[str, Any]] = [{"type": "task_started", "run_id": "r", "task_id": "t"}]
+    for number, said in enumerate(steps):
+        events.append({"type": "step_started", "step": number})
+        events += [{"type": "message_added", "message": {"role": "user", "content": "Go."}}]
+        events += [{"type": "message_added", "message": {"role": "assistant", "content": said}}]
+        events.append({"type": "step_completed", "step": number})
+    return [*events, {"type": "task_completed", "status": "passed", "score": 1.0}]
+
+
+def test_a_step_sees_the_session_so_far_and_those_before_it(tmp_path: Path) -> None:
+    (tmp_path / "task.yaml").write_text(HEAD + TWO % ("late", "early"), encoding="utf-8")
+    program = load_task(str(tmp_path / "task.yaml"), PORTS)
+    session = tmp_path / "run.json"
+
+    def found(*said: str) -> list[str]:
+        session.write_text(json.dumps({"run_id": "r", "events": run_of(*said)}), encoding="utf-8")
+        return outcomes(score_task(program, Recorded(str(session)), PORTS))
+
+    assert found("early", "late") == ["failed", "not reached"]
+    assert found("early, late", "nothing") == ["passed", "passed"]
+    assert outcomes(score_task(program, Recorded(str(session)), PORTS, only="two")) == ["passed"]
+
+
+def test_a_transcript_that_was_appended_to_as_the_run_went(tmp_path: Path) -> None:
+    (tmp_path / "task.yaml").write_text(HEAD + TWO % ("early", "late"), encoding="utf-8")
+    program, path = load_task(str(tmp_path / "task.yaml"), PORTS), tmp_path / "run.jsonl"
+    with TranscriptLog(path, "r") as log:
+        for event in run_of("early", "late")[:-1]:
+            log.append(event_from(event))
+    judged = score_task(program, Recorded(str(path)), PORTS)
+    assert (outcomes(judged), judged.session) == (["passed", "passed"], "r")
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"type": "mess')  # killed while it wrote: what the last step said is not known for sure
+    assert outcomes(score_task(program, Recorded(str(path)), PORTS)) == ["passed", "unmeasured"]
+
+
 def test_parameters_of_a_case_and_of_the_caller(tmp_path: Path) -> None:
     text = """params: {word: {type: string, default: nope}, n: {type: integer, default: 1}}
 cases: [{name: a, word: done}, {name: b, n: 3}]
@@ -195,6 +280,11 @@ def test_the_only_case_need_not_be_named(tmp_path: Path) -> None:
 def test_what_was_handed_in_at_each_step(tmp_path: Path) -> None:
     text = "steps: [{name: one, instructions: go, " + ANSWER % "" + "}, {name: two, instructions: go, " + ANSWER % "" + "}]\n"
     assert outcomes(scored(tmp_path, text, files={"one/answer.txt": "42", "answer.txt": "41"})) == ["passed", "failed"]
+
+
+def test_a_folder_that_is_handed_in_under_the_name_of_its_step(tmp_path: Path) -> None:
+    text = "steps: [{name: site, instructions: go, submissions: {site: {path: site}}, judge: {file: {submission: site, path: a.html}}}]\n"
+    assert outcomes(scored(tmp_path, text, files={"site/a.html": "x"})) == ["passed"]
 
 
 def test_what_cannot_be_asked_for(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 
-from rulebook.diagnostic import Diagnostic
 from rulebook.evidence.scope import WRITE_TO, file_scope, submissions_record
 from rulebook.evidence.sources import AssistantText
 from rulebook.expression.compile import PART, Compiler, Stands
@@ -45,8 +44,6 @@ def task_program(spec: TaskSpec, readers: Readers, packed: tuple[str, ...]) -> T
     idle = [named for named in spec.checks if named.name not in used]
     _other_rules(_compiler(spec, _everything(spec), len(spec.steps), readers, packed), idle)
     _of_the_task(reader, spec)
-    for each in readers.values():
-        each.problems[:] = _once(each.problems)
     return TaskProgram(spec, tuple(steps), (*idle, *unused))
 
 
@@ -147,8 +144,3 @@ def _sources(reader: Reader, step: StepSpec, rules: Iterable[RuleSpec]) -> None:
         said = reader.shown(Shown("assistant" if isinstance(field.default, AssistantText) else "final_message", "from"))
         purpose = f"the student hands something in, so say which text is meant: `{handed_in}` or `{said}`."
         reader.add_at_key("RB202", rule.body_path, thing=f"`{rule.kind}`", key="from", purpose=purpose)
-
-
-def _once(problems: list[Diagnostic]) -> list[Diagnostic]:
-    """A rule that several steps use is looked at by each of them; what is wrong with it is said once."""
-    return list(dict.fromkeys(problems))

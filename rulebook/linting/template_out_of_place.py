@@ -11,6 +11,7 @@ _LIVE = frozenset(
     (
         "instructions", "system_prompt", "hints", "argv", "criterion", "rubric",
         "expected", "equals", "contains", "text", "arguments",
+        "exact_match", "command", "executable",  # in short, they are their template
     )
 )  # fmt: skip
 _WHERE = "`expected`, `equals`, `contains`, `text`, `arguments` and the words of a command"

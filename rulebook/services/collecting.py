@@ -20,10 +20,15 @@ def collected(
     Raises MisbehaviorError for what looks like tampering or breaks a limit, and Missing in `harness` for a fault of
     this machine.
     """
+    budget = budget_of(step)
+    return {each.name: _saved(each, source, keep, budget, files, owner) for each in step.submissions}
+
+
+def budget_of(step: StepSpec) -> Budget:
+    """What all submissions of a step may take together: custody's own limits, or what they are allowed one by one."""
     most_bytes = sum(each.max_bytes or 0 for each in step.submissions)
     most_entries = sum(each.max_entries or 0 for each in step.submissions)
-    budget = Budget(max(MAX_TOTAL_BYTES, most_bytes), max(MAX_ENTRIES, most_entries))
-    return {each.name: _saved(each, source, keep, budget, files, owner) for each in step.submissions}
+    return Budget(max(MAX_TOTAL_BYTES, most_bytes), max(MAX_ENTRIES, most_entries))
 
 
 def fresh_copies() -> str:

@@ -18,6 +18,7 @@ from rulebook.ports import Ports
 from rulebook.report.task_scores import StepJudged, TaskJudged, known_steps
 from rulebook.services.collecting import collected
 from rulebook.session.opening import Opened, open_session
+from rulebook.session.so_far import so_far
 from rulebook.session.step_judging import Collect, judged_step
 from rulebook.spec.params import param_values
 from rulebook.spec.steps import StepSpec, TaskCase, TaskSpec
@@ -95,13 +96,14 @@ def score_task(
     values = task_params(spec, chosen, params or {})
     steps = program.steps if only is None else (step_named(program, only),)
     _check_folder(recorded.submissions, [step.spec for step in steps], ports)
-    opened = _opened(program, recorded, ports)
+    session = so_far(_opened(program, recorded, ports), recorded.session, program.wants, ports.files)
     judged: list[StepJudged] = []
     for step in steps:
         if any(before.outcome is None or _stops(before) for before in judged):
             judged.append(StepJudged(step.spec.name, weight=step.spec.weight))
             continue
-        evidence = Evidence(opened.record, params=values, steps=known_steps(judged))
+        record = session.at(program.steps.index(step))
+        evidence = Evidence(record, params=values, steps=known_steps(judged))
         with ExitStack() as stack:
             judged.append(judged_step(step, evidence, _collect(step.spec, recorded, ports, stack), ports))
     return TaskJudged(
@@ -110,7 +112,7 @@ def score_task(
         chosen.name if chosen else None,
         values,
         tuple(judged),
-        session=opened.record.session_id,
+        session=session.opened.record.session_id,
         transcript=recorded.session,
         only=only,
     )
@@ -149,7 +151,8 @@ def _collect(step: StepSpec, recorded: Recorded, ports: Ports, stack: ExitStack)
             return {}
         folder = os.path.realpath(recorded.submissions)
         own = os.path.join(folder, step.name)
-        source = own if ports.files.stands(own, folder=True) else folder
+        taken = any(each.path.split("/")[0] == step.name for each in step.submissions)  # it is what was handed in
+        source = own if ports.files.stands(own, folder=True) and not taken else folder
         return collected(step, source, stack.enter_context(ports.workspaces.fresh()), ports.files)
 
     return collect

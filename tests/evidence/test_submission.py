@@ -73,7 +73,7 @@ def test_a_template_reads_no_more_than_it_names(tmp_path: Path) -> None:
     found = evidence(tmp_path, answer={"hex": "ffff"}, note="hi")
     assert filled(read_template("{{ submissions.answer.path }}"), found).endswith("/saved/answer")
     assert filled(read_template("{{ submissions.note.text }}"), found) == "hi"
-    with pytest.raises(NotHandedIn, match="not text in UTF-8"):
+    with pytest.raises(NotHandedIn, match="^the submission `answer` is not text in UTF-8"):
         filled(read_template("{{ submissions.answer.text }}"), found)
 
 

@@ -1,6 +1,6 @@
-"""karotte transcripts: one JSON object with a run's events. Source: karotte 3.0.100."""
+"""karotte transcripts: one JSON object with a run's events, or the same events a line each. Source: karotte 3.0.100."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from msgspec import to_builtins
@@ -10,13 +10,19 @@ from rulebook.evidence.formats.karotte_events import AnyEvent, PreHookCompleted,
 from rulebook.evidence.formats.karotte_fold import fold
 from rulebook.evidence.formats.karotte_run import EVENT_TYPES, Reading
 from rulebook.evidence.record import Record, Wants
+from rulebook.evidence.session_files.records import records_of
 from rulebook.evidence.session_files.sample import Sample
 from rulebook.evidence.session_files.shape import Fit, Format, SessionFile
 from rulebook.evidence.session_files.values import decoded, mapping, refuse_deep, word
 from rulebook.evidence.transcript import Source, Transcript
 
+LINES_SCHEMA = "rulebook.transcript"
+"""What the first line of a transcript says that is appended to as its run goes: one event a line behind it."""
+
 
 def _fits(sample: Sample) -> Fit:
+    if sample.kind == "lines":
+        return 2 if sample.entries and sample.entries[0].get("schema") == LINES_SCHEMA else 0
     if "run_id" not in sample.keys or not isinstance(events := sample.keys.get("events"), list):
         return 0
     types = [word(mapping(event).get("type")) for event in events]
@@ -26,17 +32,30 @@ def _fits(sample: Sample) -> Fit:
 def read_run(run_id: str, events: Sequence[object], wants: Wants) -> Transcript:
     """The transcript of a run whose events are held in memory, as they would stand in a file."""
     transcript = Transcript(Source("karotte", "", ""))
-    return _told(Reading(transcript, wants), run_id, [_typed(event) for event in events])
+    return _told(Reading(transcript, wants), run_id, enumerate(map(_typed, events)))
 
 
 def _read(file: SessionFile) -> Transcript:
+    if file.sample.kind == "lines" and _fits(file.sample):
+        return _read_lines(file)
     run_id, events = _events(file)
-    transcript = _told(Reading(file.transcript("karotte"), file.wants), run_id, events)
+    transcript = _told(Reading(file.transcript("karotte"), file.wants), run_id, enumerate(events))
     transcript.source.sha256 = file.sha256
     return transcript
 
 
-def _told(reading: Reading, run_id: str | None, events: Sequence[object]) -> Transcript:
+def _read_lines(file: SessionFile) -> Transcript:
+    transcript = file.transcript("karotte", lines=True)
+    records = records_of(file, transcript)
+    _, head = next(records, (1, {}))
+    told = _told(
+        Reading(transcript, file.wants), word(head.get("run_id")), ((at, _typed(each)) for at, each in records)
+    )
+    told.source.sha256 = file.sha256
+    return told
+
+
+def _told(reading: Reading, run_id: str | None, events: Iterable[tuple[int, object]]) -> Transcript:
     transcript = reading.transcript
     transcript.session_id = run_id
     transcript.source.producer = "karotte"
@@ -46,7 +65,7 @@ def _told(reading: Reading, run_id: str | None, events: Sequence[object]) -> Tra
 
 
 def _fold(file: SessionFile) -> Record | None:
-    if file.wants.contents or file.wants.payloads or file.wants.approvals:
+    if file.wants.contents or file.wants.payloads or file.wants.approvals or LINES_SCHEMA.encode() in file.head[:200]:
         return None
     try:
         run = _run(file.whole())
@@ -108,7 +127,7 @@ FORMAT = Format(
     name="karotte",
     title="a karotte transcript",
     expects="an object with a `run_id` and `events`, each of a `type` such as `message_added`",
-    kinds=frozenset(("object",)),
+    kinds=frozenset(("object", "lines")),
     carries=frozenset(("messages", "tool_calls", "results", "end", "usage", "time", "events")),
     fits=_fits,
     read=_read,

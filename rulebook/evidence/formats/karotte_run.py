@@ -89,10 +89,10 @@ class Reading(Struct):
     def __post_init__(self) -> None:
         self._texts, self._calls = self.wants.texts, self.wants.contents
 
-    def take(self, events: Iterable[object]) -> None:
-        """Take the events in their order: the typed ones, and plain values for those that are odd."""
+    def take(self, events: Iterable[tuple[int, object]]) -> None:
+        """Take the events in their order with their places: the typed ones, and plain values for those that are odd."""
         odd = Reading._odd
-        for where, event in enumerate(events):
+        for where, event in events:
             _TAKES.get(type(event), odd)(self, where, event)
 
     def close(self) -> None:
