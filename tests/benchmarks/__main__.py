@@ -4,7 +4,8 @@ import argparse
 import os
 import sys
 
-from tests.benchmarks import large_session, log_check, rubric, startup, transcripts, tree
+from tests.benchmarks import custody, large_session, log_check, rubric, scripts, startup, transcripts, tree
+from tests.benchmarks.pairs import karotte_python
 
 
 def main() -> int:
@@ -14,7 +15,9 @@ def main() -> int:
     given = parser.parse_args()
     print(f"load before: {os.getloadavg()[0]:.2f}")
     found = [*startup.run(given.pairs), *tree.run(given.pairs), *log_check.run(given.pairs), *rubric.run(given.pairs)]
-    found += transcripts.run(given.pairs, transcripts.karotte_python())
+    karotte = karotte_python()
+    for against in (transcripts, custody, scripts):
+        found += against.run(given.pairs, karotte)
     found += large_session.run()
     for each in found:
         print(each.line())

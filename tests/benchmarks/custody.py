@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.benchmarks.pairs import Ratio
+from tests.benchmarks.pairs import Ratio, karotte_python
 
 FILES = 1000
 TMPFS = "/dev/shm"
@@ -86,14 +86,6 @@ def main() -> int:
     for each in found:
         print(each.line())
     return 0 if all(each.median <= each.at_most for each in found) else 1
-
-
-def karotte_python() -> str | None:
-    """The Python that `KAROTTE_PYTHON` names. Says so where there is none: the ratio is then not measured."""
-    named = os.environ.get("KAROTTE_PYTHON")
-    if named is None:
-        print("NOT MEASURED: custody against karotte. KAROTTE_PYTHON must name a Python 3.12 that has karotte 3.0.100")
-    return named
 
 
 if __name__ == "__main__":

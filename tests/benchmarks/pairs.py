@@ -81,3 +81,11 @@ def ratio(
 def rulebook(*words: str) -> list[str]:
     """The command line of the product, as a user starts it."""
     return [os.path.join(os.path.dirname(sys.executable), "rulebook"), *words]
+
+
+def karotte_python() -> str | None:
+    """The Python that `KAROTTE_PYTHON` names. Says so where there is none: ratios against karotte are then not measured."""
+    named = os.environ.get("KAROTTE_PYTHON")
+    if named is None:
+        print("NOT MEASURED: what is compared with karotte. KAROTTE_PYTHON must name a Python 3.12 that has karotte 3.0.100")
+    return named

@@ -16,8 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.benchmarks.pairs import Ratio
-from tests.benchmarks.transcripts import karotte_python
+from tests.benchmarks.pairs import Ratio, karotte_python
 
 HERE = Path(__file__).parent
 SHELL = 'printf \'{"score": 1, "metadata": {}}\' > "$0"'

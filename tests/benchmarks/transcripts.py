@@ -24,7 +24,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.benchmarks.log_check import prose
-from tests.benchmarks.pairs import Ratio, ratio, rulebook
+from tests.benchmarks.pairs import Ratio, karotte_python, ratio, rulebook
 
 Event = dict[str, object]
 
@@ -154,14 +154,6 @@ def main() -> int:
     for each in found:
         print(each.line())
     return 0 if all(each.median <= each.at_most for each in found) else 1
-
-
-def karotte_python() -> str | None:
-    """The Python that `KAROTTE_PYTHON` names. Says so where there is none: that ratio is then not measured."""
-    named = os.environ.get("KAROTTE_PYTHON")
-    if named is None:
-        print("NOT MEASURED: transcripts against karotte. KAROTTE_PYTHON must name a Python 3.12 that has karotte 3.0.100")
-    return named
 
 
 def write_transcripts(folder: Path, count: int) -> Path:
