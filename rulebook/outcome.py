@@ -101,7 +101,8 @@ class Misbehavior(Struct, frozen=True):
 class Unmeasured(Struct, frozen=True):
     """Our side could not tell. It has no score; `category` says who should have supplied what was missing.
 
-    `metadata` keeps what was found out before, `spent` what that cost.
+    `metadata` keeps what was found out before, `spent` what that cost. `fault` is the cause of a student's fault that
+    stands beside what could not be told in a group: no negation around the group turns that into a pass.
     """
 
     category: Category
@@ -110,6 +111,7 @@ class Unmeasured(Struct, frozen=True):
     seen: tuple[Seen, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
     spent: Spent | None = None
+    fault: FaultCause | None = None
 
 
 class Skipped(Struct, frozen=True):

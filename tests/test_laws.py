@@ -133,7 +133,8 @@ def test_an_unmeasured_part_is_bracketed_by_its_pass_and_its_failure(tree: Node)
         if isinstance(passing, Measurement) and isinstance(failing, Measurement):
             assert min(passing.passed, failing.passed) <= result.passed <= max(passing.passed, failing.passed)
             low, high = sorted((passing.score, failing.score))
-            assert low - 1e-9 <= result.score <= high + 1e-9
+            # a failure that is certain all the same has the score of the part that decided it, and no more is claimed
+            assert not result.passed or low - 1e-9 <= result.score <= high + 1e-9
 
 
 @given(trees(outcomes))
@@ -238,3 +239,13 @@ def test_a_required_failure_is_no_pass_whatever_the_threshold() -> None:
     result = came(Numeric(common(threshold=0.0), "weighted", (required, leaf(binary(True)))))
     assert isinstance(result, Measurement)
     assert (result.score, result.passed) == (0.0, False)
+
+
+def test_a_fault_beside_what_could_not_be_told_helps_no_negation() -> None:
+    fault = leaf(student_fault("it wrote nothing"), 3.0)
+    unsure = Numeric(common(threshold=0.25), "weighted", (fault, leaf(Unmeasured("harness", "no log"), 0.5)))
+    both = AllOf(common(), (unsure, leaf(binary(False), 1.0)))
+    assert came(Not(common(), leaf(binary(False), 1.0))).passed  # type: ignore[union-attr]
+    found = came(Not(common(), both))
+    assert isinstance(found, Measurement)
+    assert (found.passed, found.student_fault) == (False, True)

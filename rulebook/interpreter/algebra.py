@@ -17,6 +17,7 @@ from rulebook.expression.nodes import (
     FormulaOf,
     Invert,
     MisbehaviorIf,
+    Node,
     NoneOf,
     Not,
     Numeric,
@@ -221,6 +222,29 @@ def formula_of(node: FormulaOf, outcomes: Mapping[str, Outcome], value: Callable
     return Measurement(float(score), passed, "", words, f"{float(score):g}", vacuous=_idle(_measured(read)))
 
 
+def beside_faults(node: Node, outcome: Outcome, found: Sequence[Outcome]) -> Outcome:
+    """A group's outcome with the student's faults that stand beside what could not be measured in it.
+
+    An unmeasured group hands them on; one whose failure is certain all the same carries them, and a number over a part
+    that hides one is tainted.
+    """
+    hidden = [part.fault for part in found if isinstance(part, Unmeasured) and part.fault is not None]
+    match outcome:
+        case Unmeasured(fault=None):
+            causes = hidden + [part.cause for part in _measured(found) if part.student_fault]
+            return replace(outcome, fault=_gravest(causes)) if causes else outcome
+        case Measurement(passed=False, student_fault=False) if hidden and not isinstance(node, NoneOf):
+            return replace(outcome, student_fault=True, cause=_gravest(hidden))
+        case Measurement(passed=True) if hidden and isinstance(node, Numeric | AtLeast):
+            return replace(outcome, tainted=True)
+        case _:
+            return outcome
+
+
+def _gravest(causes: Sequence[FaultCause]) -> FaultCause:
+    return min(causes, key=get_args(FaultCause).index)
+
+
 def _misbehavior(found: Sequence[Outcome]) -> Misbehavior | None:
     return next((part for part in found if isinstance(part, Misbehavior)), None)
 
@@ -270,9 +294,8 @@ def _carrying(outcome: Measurement, measured: Sequence[Measurement]) -> Measurem
         return replace(outcome, tainted=True) if tainted else outcome
     if not faults:
         return outcome
-    cause = min((part.cause for part in faults), key=get_args(FaultCause).index)
     reason = outcome.reason or faults[0].reason
-    return replace(outcome, student_fault=True, cause=cause, reason=reason)
+    return replace(outcome, student_fault=True, cause=_gravest([part.cause for part in faults]), reason=reason)
 
 
 def _spoiled(part: Measurement) -> Measurement:

@@ -168,7 +168,8 @@ class _Walk(Struct):
             found.append(_reached(traces[-1]))
             if decides is not None and decides(found[-1]):
                 break
-        outcome = _naming(self._idle(node, _earned(found, lambda parts: joined(node, parts), node)), traces)
+        earned = algebra.beside_faults(node, _earned(found, lambda parts: joined(node, parts), node), found)
+        outcome = _naming(self._idle(node, earned), traces)
         traces += [unreached(part, None) for part in parts[len(traces) :]]
         return Trace(node, outcome, tuple(traces))
 
@@ -184,6 +185,7 @@ class _Walk(Struct):
         traces = {name: self.trace(part) for name, part in node.let}
         outcomes = {name: _reached(trace) for name, trace in traces.items()}
         found = algebra.formula_of(node, outcomes, lambda: node.score.value(_scores(outcomes)))
+        found = algebra.beside_faults(node, found, list(outcomes.values()))
         outcome = _naming(self._idle(node, found), list(traces.values()))
         return Trace(node, outcome, tuple(traces.values()))
 
