@@ -6,8 +6,6 @@ PYTHON is that of an environment with karotte 3.0.100. Every run is a process of
 several times and prints the CPU seconds of the median one: what is measured is the saving, not the start.
 """
 
-import argparse
-import os
 import random
 import statistics
 import subprocess
@@ -18,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.benchmarks.pairs import Ratio, karotte_python
+from tests.benchmarks.pairs import Ratio, run_alone
 
 FILES = 1000
 TMPFS = "/dev/shm"
@@ -77,15 +75,7 @@ def saved_s(argv: Sequence[str], source: Path) -> float:
 
 def main() -> int:
     """Measure and print."""
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--pairs", type=int, default=9, help="how many pairs are measured")
-    asked.add_argument("--karotte", metavar="PYTHON", default=karotte_python(), help="a Python that has karotte")
-    given = asked.parse_args()
-    print(f"load before: {os.getloadavg()[0]:.2f}")
-    found = run(given.pairs, given.karotte)
-    for each in found:
-        print(each.line())
-    return 0 if all(each.median <= each.at_most for each in found) else 1
+    return 0 if run_alone(__doc__, run, 9) else 1
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """Measuring whole processes in pairs: A B A B …, the ratio taken pair by pair, its median the headline."""
 
+import argparse
 import os
 import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
@@ -89,3 +90,16 @@ def karotte_python() -> str | None:
     if named is None:
         print("NOT MEASURED: what is compared with karotte. KAROTTE_PYTHON must name a Python 3.12 that has karotte 3.0.100")
     return named
+
+
+def run_alone(doc: str | None, run: Callable[[int, str | None], list[Ratio]], pairs: int) -> bool:
+    """Measure what `run` measures and print it; whether every ratio is within its bound."""
+    asked = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--pairs", type=int, default=pairs, help="how many pairs are measured")
+    asked.add_argument("--karotte", metavar="PYTHON", default=karotte_python(), help="a Python that has karotte")
+    given = asked.parse_args()
+    print(f"load before: {os.getloadavg()[0]:.2f}")
+    found = run(given.pairs, given.karotte)
+    for each in found:
+        print(each.line())
+    return all(each.median <= each.at_most for each in found)

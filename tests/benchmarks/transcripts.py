@@ -8,9 +8,7 @@ Yardsticks: karotte 3.0.100 itself (its loader and six judges joined with `&`), 
 pass; runs that do not agree are void.
 """
 
-import argparse
 import json
-import os
 import random
 import re
 import subprocess
@@ -24,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.benchmarks.log_check import prose
-from tests.benchmarks.pairs import Ratio, karotte_python, ratio, rulebook
+from tests.benchmarks.pairs import Ratio, ratio, rulebook, run_alone
 
 Event = dict[str, object]
 
@@ -145,15 +143,7 @@ def _passing(argv: Sequence[str]) -> str:
 
 def main() -> int:
     """Measure and print."""
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--pairs", type=int, default=5, help="how many pairs are measured")
-    asked.add_argument("--karotte", metavar="PYTHON", default=karotte_python(), help="a Python that has karotte")
-    given = asked.parse_args()
-    print(f"load before: {os.getloadavg()[0]:.2f}")
-    found = run(given.pairs, given.karotte)
-    for each in found:
-        print(each.line())
-    return 0 if all(each.median <= each.at_most for each in found) else 1
+    return 0 if run_alone(__doc__, run, 5) else 1
 
 
 def write_transcripts(folder: Path, count: int) -> Path:
