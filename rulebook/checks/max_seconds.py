@@ -31,6 +31,8 @@ class MaxSeconds(Check, kind="max_seconds"):
             raise Missing(self.owner(), f"{record.title} does not say when things happened")
         if last < first:
             raise Missing(self.owner(), f"by its own clock {record.title} ended before it began")
+        if last == first and record.turns and record.format != "chock_log":
+            raise Missing(self.owner(), f"{record.title} tells of one moment alone, and not how long it took")
         took = (last - first) / 1000
         passed = reaches(self.seconds, took)
         if passed:
