@@ -87,7 +87,10 @@ class Command(Struct, frozen=True):
     `environment` is all that it sees of one, beside the variables of our own that `inherit` names. `stdin` is what
     it can read. `output_limit_bytes` caps what is kept of each of stdout and stderr: its beginning and its end, with
     a note between them that says how much was thrown away. `odd_bytes` says what becomes of output that is not
-    UTF-8: `replace` puts a sign in its place, `escape` keeps it as surrogate escapes, as the os module does.
+    UTF-8: `replace` puts a sign in its place, `escape` keeps it as surrogate escapes, as the os module does. `user`
+    is the number of the user it runs as, with a group of the same number and no others; None: our own. From a
+    moment after its start no file that it writes grows beyond `file_limit_bytes`: throw-away folders may lie in memory, which one file could fill. `watch` is
+    given everything that it prints on stdout, piece by piece, and says whether it may go on.
     """
 
     argv: Sequence[str]
@@ -98,14 +101,17 @@ class Command(Struct, frozen=True):
     inherit: Sequence[str] = ()
     stdin: bytes = b""
     odd_bytes: Literal["replace", "escape"] = "replace"
+    user: int | None = None
+    file_limit_bytes: int | None = None
+    watch: Callable[[bytes], bool] | None = None
 
 
 class Completed(Struct, frozen=True):
     """How a program ended.
 
-    `exit` is the exit status, negative for a signal, and None when it never ran or was stopped by its
-    time limit. `failure` says why it could not be started, `failure_name` which error of the operating system it was.
-    Output is decoded with replacement.
+    `exit` is the exit status, negative for a signal, and None when it never ran, or was stopped by its time limit or by
+    whoever watched it (`stopped`). `failure` says why it could not be started, `failure_name` which error of the
+    operating system it was. Output is decoded with replacement.
     """
 
     exit: int | None
@@ -113,6 +119,7 @@ class Completed(Struct, frozen=True):
     stderr: str
     duration_s: float
     timed_out: bool = False
+    stopped: bool = False
     failure: str | None = None
     failure_name: str = ""
     stdout_cut: bool = False

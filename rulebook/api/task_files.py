@@ -17,8 +17,11 @@ from rulebook.ports import Ports
 from rulebook.report.task_report import render_task, task_report
 from rulebook.report.task_scores import StepJudged, TaskJudged, TaskScore, known_steps
 from rulebook.services.collecting import collected, fresh_copies
+from rulebook.services.students import Isolation, StudentCommand
 from rulebook.session.instructing import instructions_of, system_prompt_of
 from rulebook.session.opening import open_session
+from rulebook.session.played import OnError, Played, Speaks
+from rulebook.session.playing import play_task, run_files
 from rulebook.session.step_judging import judged_step
 from rulebook.session.task_scoring import Recorded, case_named, score_task, step_named, task_params
 
@@ -193,6 +196,36 @@ class TaskRules:
         recorded = Recorded(os.fspath(transcript), None if submissions is None else os.fspath(submissions))
         judged = score_task(self._program, recorded, self._ports, case=case, only=step, params=params)
         return TaskReport(judged)
+
+    def run(
+        self,
+        student: Sequence[str],
+        *,
+        case: str | None = None,
+        params: Mapping[str, object] | None = None,
+        speaks: Speaks = "text",
+        on_error: OnError = "unmeasured",
+        isolation: Isolation = "sandbox",
+        user: int | None = None,
+        network: bool = False,
+        show: Sequence[AnyPath] = (),
+        pass_env: Sequence[str] = (),
+        outside_container: bool = False,
+        transcript: AnyPath | None = None,
+        save_artifacts: bool = True,
+    ) -> TaskReport:
+        """Play the task with the command `student`, a list of words, as `rulebook task run` does.
+
+        `isolation` is `sandbox`, `user` (it runs as the user of the number `user`) or `none`. The transcript is written
+        to a new file, in the store where `transcript` names none; the report says where. Raises UsageError for what
+        cannot be done.
+        """
+        shown = tuple(os.path.abspath(path) for path in show)
+        command = StudentCommand(tuple(student), isolation, user, network, shown, tuple(pass_env), outside_container)
+        played = Played(case, params or {}, speaks, on_error)
+        path = None if transcript is None else os.fspath(transcript)
+        files = run_files(self._ports, path, artifacts=save_artifacts)
+        return TaskReport(play_task(self._program, command, played, files, self._ports))
 
     def _values(self, params: Mapping[str, object] | None, case: str | None) -> dict[str, object]:
         return task_params(self._program.spec, case_named(self._program.spec, case), params or {})

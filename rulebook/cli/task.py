@@ -1,4 +1,4 @@
-"""`rulebook task score`: a task's steps over recorded work."""
+"""`rulebook task`: a task's steps, over recorded work or with a student."""
 
 import os
 from collections.abc import Sequence
@@ -8,12 +8,23 @@ from rulebook.errors import UsageError
 from rulebook.services.rule_files import near_path
 
 FORMATS = ("text", "json")
+PURPOSES = {
+    "score": "score recorded work by a task's judges",
+    "run": "play a whole task with a command as the student",
+}
 
 
 def run(argv: Sequence[str]) -> int:
     """Run one of the task commands."""
-    chosen = subcommand("task", argv, {"score": "score recorded work by a task's judges"})
-    return 0 if chosen is None else _score(chosen[1])
+    chosen = subcommand("task", argv, PURPOSES)
+    if chosen is None:
+        return 0
+    name, rest = chosen
+    if name == "run":
+        from rulebook.cli.task_run import run_task
+
+        return run_task(rest)
+    return _score(rest)
 
 
 def _score(argv: Sequence[str]) -> int:

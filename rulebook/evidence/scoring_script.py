@@ -16,6 +16,8 @@ DEFAULT_TIMEOUT_S = 600.0
 OUTPUT_LIMIT_BYTES = 1024 * 1024
 MOST_SCORE_BYTES = 4 * 1024 * 1024
 """A score file that is larger is not read."""
+_FILE_LIMIT_BYTES = 4 * 1024**3
+"""No file that a script writes grows beyond this: what it was handed may write without end, and memory is finite."""
 
 _MISBEHAVIOR, _UNMEASURED = 77, 78
 
@@ -61,7 +63,15 @@ def scored_by(script: Script, threshold: float, ports: Ports) -> Outcome:
 def _command(script: Script, argv: Sequence[str], cwd: str, timeout_s: float) -> Command:
     # without the safe path, a module that the student left in the folder would be imported in place of the real one
     environment = {"PYTHONSAFEPATH": "1", **script.environment}
-    return Command(argv, cwd, timeout_s, environment, script.output_limit_bytes, inherit=script.inherit)
+    return Command(
+        argv,
+        cwd,
+        timeout_s,
+        environment,
+        script.output_limit_bytes,
+        inherit=script.inherit,
+        file_limit_bytes=_FILE_LIMIT_BYTES,
+    )
 
 
 def _broken(script: Script, argv: Sequence[str], done: Completed) -> Outcome | None:

@@ -51,6 +51,7 @@ def task_report(judged: TaskJudged) -> dict[str, object]:
         "partial_score": sums.partial_score,
         "no_score": sums.why,
         "errored": judged.errored,
+        **({"played": plain(judged.played)} if judged.played else {}),
         **models_json(_traces(judged)),
         "steps": [_step(step) for step in judged.steps],
     }
@@ -95,6 +96,9 @@ def render_task(judged: TaskJudged, *, colour: bool = False) -> str:
     for step in judged.steps:
         lines += _step_lines(step, width, colour)
     lines += ["", *wrapped(_closing(judged, sums), WIDTH), *models_lines(_traces(judged), WIDTH)]
+    notes = judged.played.get("notes")
+    for note in notes if isinstance(notes, list) else []:
+        lines += wrapped(harmless(str(note)), WIDTH)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from rulebook.interpreter.trace import Trace
 from rulebook.languages.formula import Formula
@@ -53,6 +53,11 @@ class StepJudged(Struct, frozen=True):
         """Whether the run goes on after it; None when it was not scored."""
         return None if self.score is None else self.status == "passed"
 
+    @property
+    def ends_run(self) -> bool:
+        """Whether no step comes after it: it did not pass, and was not skipped."""
+        return not isinstance(self.outcome, Skipped) and not self.passed
+
 
 class TaskScore(Struct, frozen=True):
     """The score of a run.
@@ -70,7 +75,8 @@ class TaskScore(Struct, frozen=True):
 class TaskJudged(Struct, frozen=True):
     """A run of one case of a task, judged. `errored` says what broke the run off; empty when nothing did.
 
-    `session` and `transcript` are the session's id and file as they were named.
+    `session` and `transcript` are the session's id and file as they were named, `played` says how the student was run
+    where one was.
     """
 
     spec: TaskSpec
@@ -82,6 +88,7 @@ class TaskJudged(Struct, frozen=True):
     session: str | None = None
     transcript: str | None = None
     only: str | None = None
+    played: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def total(self) -> TaskScore:

@@ -5,14 +5,18 @@ Source: scoring, "Artifacts and transcripts".
 
 import os
 import re
+import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from rulebook.errors import Missing
+from rulebook.errors import MisbehaviorError, Missing
+from rulebook.evidence.submission import Submission
 from rulebook.services.custody import save_submission
 from rulebook.services.custody_permission import in_container
 from rulebook.services.custody_terms import reason_of
+from rulebook.spec.steps import StepSpec
 
 ARTIFACT_DIR = "RULEBOOK_ARTIFACT_DIR"
 """A variable that names the folder in which artifacts are kept, whatever the run says."""
@@ -47,9 +51,38 @@ def save_artifact(config: ArtifactRun, path: str | os.PathLike[str], name: str |
         return None
     wanted = (name or os.path.basename(os.path.abspath(path))).replace("/", "_")
     with _one_at_a_time:
-        free = _free(_folder_of(config), wanted)
+        free = _free(artifact_folder(config), wanted)
         kept = save_submission(path, free, allow_symlinks=True, allow_missing_parent=True)
     return kept if os.path.lexists(kept) else None
+
+
+def keep_handed_in(config: ArtifactRun, step: StepSpec, handed_in: Mapping[str, Submission]) -> None:
+    """Keep what was handed in at a step, in a folder called like it, under the paths at which it was handed in.
+
+    So the artifacts of a run can be scored again. Raises Missing in `harness` where they cannot be kept.
+    """
+    if not config.save_artifacts or not any(each.exists for each in handed_in.values()):
+        return
+    folder = artifact_folder(config) / step.name
+    for each in step.submissions:
+        if handed_in[each.name].exists:
+            _keep(handed_in[each.name].path, folder / each.path)
+
+
+def _keep(copy: str, place: Path) -> None:
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        save_submission(
+            copy,
+            place,
+            max_file_bytes=sys.maxsize,
+            max_total_bytes=sys.maxsize,
+            max_entries=sys.maxsize,
+            max_depth=sys.maxsize,
+        )
+    except (OSError, MisbehaviorError, Missing) as error:
+        reason = reason_of(error) if isinstance(error, OSError) else error.reason
+        raise Missing("harness", f"what was handed in cannot be kept as {place}: {reason}") from None
 
 
 _one_at_a_time = threading.Lock()
@@ -57,7 +90,8 @@ _chosen: dict[tuple[str, str], Path] = {}
 """The folder of each run of this process, chosen when it is first needed."""
 
 
-def _folder_of(config: ArtifactRun) -> Path:
+def artifact_folder(config: ArtifactRun) -> Path:
+    """The folder in which a run's artifacts are kept, made when it is first asked for. Raises Missing in `harness`."""
     base = _base(config)
     key = base, config.run_id
     if key not in _chosen:

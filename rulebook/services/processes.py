@@ -5,7 +5,7 @@ import os
 import selectors
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 
@@ -34,8 +34,10 @@ class MachineProcesses:
 class _Kept:
     """What is kept of one stream: its beginning and its end."""
 
-    def __init__(self, descriptor: int, limit_bytes: int) -> None:
+    def __init__(self, descriptor: int, limit_bytes: int, watch: Callable[[bytes], bool] | None = None) -> None:
         self.descriptor = descriptor
+        self.stopped = False
+        self._watch = watch
         self._first = limit_bytes - limit_bytes // 2
         self._last = limit_bytes // 2
         self._head, self._tail = bytearray(), bytearray()
@@ -49,13 +51,15 @@ class _Kept:
         self._tail += data[room:]
         if len(self._tail) > 2 * self._last + _CHUNK:
             self._trim()
+        if data and self._watch is not None and not self._watch(data):
+            self.stopped = True
         return len(data)
 
     def drain(self) -> None:
         """Read what is in the pipe now, and no more: whoever still holds it could write for ever."""
         left = fcntl.fcntl(self.descriptor, fcntl.F_GETPIPE_SZ)
         with suppress(BlockingIOError):
-            while left > 0 and (count := self.read()):
+            while left > 0 and not self.stopped and (count := self.read()):
                 left -= count
 
     def text(self, errors: str) -> tuple[str, bool]:
@@ -99,13 +103,17 @@ def _started(command: Command, stdin: int) -> subprocess.Popen[bytes]:
         stderr=subprocess.PIPE,
         bufsize=0,
         start_new_session=True,
+        user=command.user,
+        group=command.user,
+        extra_groups=None if command.user is None else (),
     )
 
 
 def _followed(brood: Brood[subprocess.Popen[bytes]], command: Command, began: float) -> Completed:
     with ExitStack() as open_pipes:
         pipes = [open_pipes.enter_context(p) for p in (brood.process.stdout, brood.process.stderr) if p]
-        kept = [_Kept(pipe.fileno(), command.output_limit_bytes) for pipe in pipes]
+        watches = (command.watch, None)
+        kept = [_Kept(p.fileno(), command.output_limit_bytes, w) for p, w in zip(pipes, watches, strict=True)]
         try:
             in_time = _ended(brood.leader, kept, began + command.timeout_s)
             for stream in kept:
@@ -114,14 +122,17 @@ def _followed(brood: Brood[subprocess.Popen[bytes]], command: Command, began: fl
             status = brood.end()
     errors = "replace" if command.odd_bytes == "replace" else "surrogateescape"
     (out, out_cut), (err, err_cut) = (stream.text(errors) for stream in kept)
+    stopped = any(stream.stopped for stream in kept)
+    unknown = in_time and not stopped and status is None
     return Completed(
-        exit=status if in_time else None,
+        exit=status if in_time and not stopped else None,
         stdout=out,
         stderr=err,
         duration_s=time.monotonic() - began,
         timed_out=not in_time,
-        failure="it ended, and nobody can say how" if in_time and status is None else None,
-        failure_name="ChildProcessError" if in_time and status is None else "",
+        stopped=stopped,
+        failure="it ended, and nobody can say how" if unknown else None,
+        failure_name="ChildProcessError" if unknown else "",
         stdout_cut=out_cut,
         stderr_cut=err_cut,
     )
@@ -143,9 +154,11 @@ def _ended(pid: int, kept: Sequence[_Kept], deadline: float) -> bool:
                 for key, _ in ready.select(min(left, _LONGEST_WAIT_S)):
                     if key.data is None:
                         return True
-                    if _read_or_end(key.data):
-                        continue
-                    ready.unregister(key.fd)
+                    goes_on = _read_or_end(key.data)
+                    if key.data.stopped:
+                        return True
+                    if not goes_on:
+                        ready.unregister(key.fd)
             return False
     finally:
         os.close(descriptor)

@@ -13,7 +13,6 @@ from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.submission import Submission
 from rulebook.expression.program import load_rules
 from rulebook.expression.task_program import StepProgram, TaskProgram
-from rulebook.outcome import Skipped
 from rulebook.ports import Ports
 from rulebook.report.task_scores import StepJudged, TaskJudged, known_steps
 from rulebook.services.collecting import collected
@@ -99,7 +98,7 @@ def score_task(
     session = so_far(_opened(program, recorded, ports), recorded.session, program.wants, ports.files)
     judged: list[StepJudged] = []
     for step in steps:
-        if any(before.outcome is None or _stops(before) for before in judged):
+        if any(before.ends_run for before in judged):
             judged.append(StepJudged(step.spec.name, weight=step.spec.weight))
             continue
         record = session.at(program.steps.index(step))
@@ -116,10 +115,6 @@ def score_task(
         transcript=recorded.session,
         only=only,
     )
-
-
-def _stops(step: StepJudged) -> bool:
-    return not isinstance(step.outcome, Skipped) and not step.passed
 
 
 def _opened(program: TaskProgram, recorded: Recorded, ports: Ports) -> Opened:

@@ -119,6 +119,15 @@ def test_o11_output_is_capped_while_it_is_read(ports: Ports) -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 32 * 1024
 
 
+def test_a_file_that_grows_without_end_is_stopped_before_it_fills_the_memory(ports: Ports) -> None:
+    """What a script was handed may write without end, and the score file may lie in memory."""
+    bounded = 'while [ "$(ulimit -f)" = unlimited ]; do :; done'  # it is, a moment after it starts
+    outcome = sh(f'{bounded}; truncate -s 4G "$0" && echo x >> "$0"; status=$?; exit $status', ports, timeout_s=20.0)
+    assert isinstance(outcome, Measurement)
+    assert (outcome.score, outcome.passed) == (0.0, False)
+    assert "CalledProcessError" in outcome.metadata
+
+
 def test_what_runs_out_of_time_is_killed_with_all_its_children(ports: Ports, mark: str) -> None:
     outcome = sh(f"{WRITES}; setsid sleep {mark} & sleep {mark}", ports, timeout_s=0.2)
     assert isinstance(outcome, Measurement)
