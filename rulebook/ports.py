@@ -88,9 +88,10 @@ class Command(Struct, frozen=True):
     it can read. `output_limit_bytes` caps what is kept of each of stdout and stderr: its beginning and its end, with
     a note between them that says how much was thrown away. `odd_bytes` says what becomes of output that is not
     UTF-8: `replace` puts a sign in its place, `escape` keeps it as surrogate escapes, as the os module does. `user`
-    is the number of the user it runs as, with a group of the same number and no others; None: our own. From a
-    moment after its start no file that it writes grows beyond `file_limit_bytes`: throw-away folders may lie in memory, which one file could fill. `watch` is
-    given everything that it prints on stdout, piece by piece, and says whether it may go on.
+    is the number of the user it runs as, with a group of the same number and no others; None: our own. From a moment
+    after its start no file that it writes grows beyond `file_limit_bytes`: throw-away folders may lie in memory, which
+    one file could fill. `watch` is given everything that it prints on stdout, piece by piece, and says whether it may
+    go on.
     """
 
     argv: Sequence[str]

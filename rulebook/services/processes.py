@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import resource
 import selectors
 import subprocess
 import time
@@ -94,7 +95,7 @@ def _started(command: Command, stdin: int) -> subprocess.Popen[bytes]:
     if not command.argv or not command.argv[0]:
         raise ValueError("empty")
     inherited = {name: os.environ[name] for name in command.inherit if name in os.environ}
-    return subprocess.Popen(
+    process = subprocess.Popen(
         list(command.argv),
         cwd=command.cwd,
         env={**inherited, **command.environment},
@@ -107,6 +108,10 @@ def _started(command: Command, stdin: int) -> subprocess.Popen[bytes]:
         group=command.user,
         extra_groups=None if command.user is None else (),
     )
+    if command.file_limit_bytes is not None:
+        with suppress(OSError, ValueError):
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (command.file_limit_bytes,) * 2)
+    return process
 
 
 def _followed(brood: Brood[subprocess.Popen[bytes]], command: Command, began: float) -> Completed:
