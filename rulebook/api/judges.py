@@ -126,7 +126,8 @@ def _entry(judges: Sequence[Judge], found: Sequence[Outcome], at: int) -> dict[s
             return {**told, "outcome": "scored", "score": score, "continue_task": passed, "metadata": metadata}
         case Misbehavior(reason, metadata):
             return {**told, "outcome": "misbehavior", "reason": reason, "metadata": metadata}
-        case Unmeasured(category, reason):
-            return {**told, "outcome": "unmeasured", "category": category, "reason": reason}
+        case Unmeasured(category, reason, metadata=metadata):
+            found_before = {"metadata": metadata} if metadata else {}
+            return {**told, "outcome": "unmeasured", "category": category, "reason": reason, **found_before}
         case Skipped(reason):
             return {**told, "outcome": "skipped", "reason": reason}

@@ -16,8 +16,8 @@ def scoring_of(outcome: Outcome) -> Scoring:
             return Scoring(score, {**metadata, **told}, passed)
         case Misbehavior(reason, metadata):
             raise MisbehaviorError(reason, metadata=metadata)
-        case Unmeasured(category, reason):
-            raise Missing(category, reason)
+        case Unmeasured(category, reason, metadata=metadata):
+            raise Missing(category, reason, metadata=metadata)
         case Skipped(reason):
             raise Missing("harness", reason or "the judge was skipped")
 

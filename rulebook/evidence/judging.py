@@ -31,7 +31,7 @@ def outcome_of(judge: Scores, transcript: Transcript) -> Outcome:
     except NotHandedIn as absent:
         return student_fault(absent.reason, cause=absent.cause)
     except Missing as missing:
-        return Unmeasured(missing.category, missing.reason)
+        return Unmeasured(missing.category, missing.reason, metadata=missing.metadata)
     except (UnfitScoring, EvidenceError) as unfit:
         return Unmeasured("harness", f"`{name}` could not judge: {unfit}")
     except Exception as fault:  # a bug of one judge must not lose what the others found

@@ -75,6 +75,16 @@ class OneStep(Step):
 # How a step gets scored
 
 
+def test_every_step_ends_with_a_judge() -> None:
+    class Half(Step):
+        @property
+        def instructions(self) -> str:
+            return "Go."
+
+    with pytest.raises(TypeError, match="judge"):
+        Half()  # type: ignore[abstract]
+
+
 def test_the_hook_is_called_then_the_judge_is_read_and_evaluated_on_the_transcript() -> None:
     seen = []
 
@@ -179,6 +189,15 @@ def test_metadata_that_is_too_long_is_cut_with_a_note() -> None:
 
 def test_always_pass_judge_scores_1_and_continues() -> None:
     assert AlwaysPassJudge().evaluate(run()) == Scoring(1.0, {}, True)
+
+
+def test_a_step_that_only_sets_something_up_passes_and_the_next_one_begins() -> None:
+    transcript, scored = run(), []
+    for step in (OneStep(AlwaysPassJudge()), OneStep(NO), OneStep(YES)):
+        scored.append(step.score(transcript))
+        if not scored[-1].continue_task:
+            break
+    assert [scoring.score for scoring in scored] == [1.0, 0.0]
 
 
 # Combining judges
@@ -351,6 +370,17 @@ def test_a_judge_that_could_not_judge_is_never_a_low_score_and_never_a_pass(
     assert (lost | YES).evaluate(run()).continue_task is True
 
 
+def test_what_a_group_within_a_group_found_before_it_could_not_judge_is_kept() -> None:
+    inner = Gives(0.5, True, answer="42") & Raises(UnmeasuredError("network", "down", metadata={"asked": 3}))
+    for judge in (YES & inner, NO | inner):
+        for ask in (judge.evaluate, OneStep(judge).score):
+            with pytest.raises(UnmeasuredError, match="down") as raised:
+                ask(run())
+            parts = raised.value.metadata["judges"][1]["metadata"]["judges"]
+            assert [part["outcome"] for part in parts] == ["scored", "unmeasured"]
+            assert [part["metadata"] for part in parts] == [{"answer": "42"}, {"asked": 3}]
+
+
 def test_an_unmeasured_error_names_a_category_that_there_is() -> None:
     with pytest.raises(Exception, match="`infra` isn't a category"):
         UnmeasuredError("infra", "x")  # type: ignore[arg-type]
@@ -369,6 +399,17 @@ def test_the_example_of_an_own_judge_runs_and_composes() -> None:
     assert judge.evaluate(run()) == Scoring(0.0, {"last_message": ""}, False)
     assert (AlwaysPassJudge() & judge).evaluate(run("42")).score == 1.0
     assert (judge | AlwaysPassJudge()).evaluate(run("43")).continue_task is True
+
+
+def test_everything_that_the_page_covers_is_imported_from_the_package() -> None:
+    import rulebook.judges
+
+    shipped = ("ExecutableJudge", "RubricJudge", "RegexJudge", "AlwaysPassJudge")
+    for name in shipped:
+        assert issubclass(getattr(rulebook.judges, name), rulebook.judges.Judge)
+        assert name in rulebook.judges.__all__
+    for name in ("FileContext", "TranscriptContext"):
+        assert issubclass(getattr(rulebook.judges, name), rulebook.judges.RubricContext)
 
 
 def test_a_judge_without_evaluate_cannot_be_made() -> None:
