@@ -1,4 +1,4 @@
-"""The examples of the scoring reference, run as they stand there with only their import lines changed."""
+"""The scoring reference: its statements, and its examples, run as they stand there with only their import lines changed."""
 
 import re
 from pathlib import Path
@@ -15,15 +15,40 @@ FACES = (
 )
 
 
+_CODE = re.compile(r"(?:import|from|class|raise|if) |\w+(?:, \w+)* = |\w+\((?:\[|.*[(\])]$|$)| ", re.M)
+_SENTENCES = re.compile(r"(?<=[.:]) (?=\w)")
+
+
+def statements(text: str) -> list[str]:
+    """Every sentence of the reference and every piece of code in it, in their order; headings say nothing."""
+    found: list[str] = []
+    in_code = False
+    for block in re.split(r"\n\s*\n", text):
+        if _CODE.match(block.lstrip("\n")):
+            found.append(f"{found.pop()}\n\n{block}" if in_code else block)
+            in_code = True
+            continue
+        in_code = False
+        for line in block.splitlines():
+            if line.strip() and not line.endswith("¶"):
+                found += _SENTENCES.split(re.sub(r"^(?:• |\d+\. )", "", line.strip()))
+    return found
+
+
+def reference() -> str:
+    """The scoring reference. Skips the test where it is not at hand."""
+    path = SHARED / "reference" / "scoring.txt"
+    if not path.is_file():
+        pytest.skip(f"the reference is not here: looked for {path} (set RULEBOOK_SHARED)")
+    return path.read_text(encoding="utf-8")
+
+
 def example(first: str, last: str, number: int = 1) -> str:
     """The reference's code from its line `first` to the next line `last`, its imports changed.
 
     `number` says which of several that begin alike is meant.
     """
-    path = SHARED / "reference" / "scoring.txt"
-    if not path.is_file():
-        pytest.skip(f"the reference is not here: looked for {path} (set RULEBOOK_SHARED)")
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = reference().splitlines()
     begin = [place for place, line in enumerate(lines) if line == first][number - 1]
     end = next(place for place in range(begin, len(lines)) if lines[place] == last)
     return "\n".join(_changed(line) if line.startswith(("from ", "import ")) else line for line in lines[begin : end + 1])

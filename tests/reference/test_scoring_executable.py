@@ -62,6 +62,14 @@ def test_it_does_not_look_at_the_transcript() -> None:
     assert ExecutableJudge(["sh", "-c", writes(1), "s"]).evaluate(None).score == 1.0  # type: ignore[arg-type]
 
 
+def test_the_first_argument_is_the_program_and_the_rest_reach_it_as_they_are() -> None:
+    words = ["a b", "$HOME", "; touch x", "", "*"]
+    text = 'printf "[%s]" "$@"; for each; do :; done; ' + writes(1).replace("$0", "$each")
+    scoring = ExecutableJudge(["sh", "-c", text, "sh", *words, "s"]).evaluate(RUN)
+    assert str(scoring.metadata["stdout"]).startswith("[a b][$HOME][; touch x][][*][/")
+    assert scoring.score == 1.0
+
+
 def test_the_environments_python_finds_what_this_process_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_package(tmp_path, "t", "import sys, json\njson.dump({'score': 2, 'metadata': {}}, open(sys.argv[-1], 'w'))")
     judge = ExecutableJudge([sys.executable, "-m", "environment.tasks.t.scoring_script", "s"])
@@ -94,6 +102,13 @@ def test_metadata_values_become_text_and_stdout_and_stderr_are_added() -> None:
         "number": "123", "yes": "True", "none": "None", "list": "[1, 'a']", "map": "{'a': 1}", "text": "b",
         "stdout": "out\n", "stderr": "err\n",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("written", ['{"score": 1}', '{"metadata": {}}', "{}"])
+def test_both_keys_must_be_written(written: str) -> None:
+    scoring = judged(f"printf '{written}' > \"$0\"")
+    assert (scoring.score, scoring.continue_task) == (0.0, False)
+    assert "the score file has no" in str(scoring.metadata["json_read_error"])
 
 
 def test_stdin_is_empty() -> None:

@@ -69,6 +69,16 @@ def test_the_score_is_the_sum_of_the_weights_of_the_criteria_it_meets(acts: Any,
     assert len(server.bodies) == 2
 
 
+def test_each_criterion_is_one_call_that_answers_yes_or_no_with_a_reason() -> None:
+    with endpoint(YES) as server:
+        judge(server).evaluate(WORK)
+        asked = [str(body["messages"][-1]["content"]) for body in server.bodies]
+        assert len(asked) == 2
+        for text in (str(CAUSE["criterion"]), str(FIX["criterion"])):
+            assert [text in question for question in asked].count(True) == 1
+        assert all("`REASON:`" in question and "`VERDICT: YES` or `VERDICT: NO`" in question for question in asked)
+
+
 def test_the_reasons_go_into_the_metadata() -> None:
     with endpoint(YES) as server:
         scoring = judge(server, {**CAUSE, "id": "cause"}).evaluate(WORK)
@@ -94,6 +104,17 @@ def test_the_context_is_joined_with_blank_lines_and_empty_parts_are_left_out(tmp
     assert "aa\n\nbb" in shown(server)
     with pytest.raises(TypeError):
         RubricContext()  # type: ignore[abstract]
+
+
+def test_the_context_providers_decide_what_the_model_sees(tmp_path: Path) -> None:
+    (tmp_path / "report.txt").write_text("Out of memory.")
+    with endpoint(YES) as server:
+        judge(server, CAUSE, context=[FileContext([tmp_path / "report.txt"])]).evaluate(WORK)
+        assert "Out of memory." in shown(server)
+        assert "It crashed for want of memory." not in shown(server)
+        judge(server, CAUSE, context=[TranscriptContext(last=1)]).evaluate(WORK)
+        assert "It crashed for want of memory." in shown(server)
+        assert "Out of memory." not in shown(server)
 
 
 def test_without_context_the_model_sees_the_whole_transcript() -> None:

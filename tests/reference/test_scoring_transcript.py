@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import rulebook.schemas.transcript
 from rulebook.errors import UnknownFormat
 from rulebook.evidence.formats import read_session
 from rulebook.evidence.run_transcript import record_of_run
@@ -73,6 +74,23 @@ def test_events_are_the_raw_event_log() -> None:
     assert (started.timestamp.year, started.timestamp.microsecond) == (2026, 500000)
     assert hook.timestamp is None
     assert scored.scoring == Scoring(0.5, {}, True)  # type: ignore[attr-defined]
+
+
+def test_the_event_types_are_in_rulebook_schemas_transcript() -> None:
+    given = {"run_id": "r", "task_id": "t", "n_steps": 1, "step": 0, "metadata": {}, "answers": {}, "status": "passed"}
+    given |= {"message": {"role": "user"}, "delta": {}, "exception_type": "E", "tool_call_id": "c", "result": {"content": []}}
+    given |= {"tool_call": {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}}
+    given |= {"scoring": {"score": 1, "metadata": {}, "continue_task": True}, "input_tokens": 1, "output_tokens": 1}
+    known = (
+        "task_started task_pre_hook_completed step_started step_completed message_added message_chunk message_chunk_reset"
+        " tool_call_started tool_call_completed answers_submitted scoring error task_completed token_usage"
+    )
+    for kind in known.split():
+        message = {"message": "m"} if kind == "error" else {}
+        event = read({"type": kind, **given, **message}).events[0]
+        name = "".join(map(str.capitalize, kind.split("_"))) + "Event"
+        assert type(event) is getattr(rulebook.schemas.transcript, name)
+        assert name in rulebook.schemas.transcript.__all__
 
 
 def test_answers_are_merged_and_a_later_one_wins() -> None:

@@ -386,6 +386,22 @@ def test_a_copy_whose_path_would_be_too_long_is_misbehaviour(work: Path) -> None
     assert save_submission(lone, short / ("c" * (room - 256)))
 
 
+@pytest.mark.parametrize("make", [Path.touch, Path.mkdir])
+def test_a_name_collision_is_misbehaviour(work: Path, make: Callable[[Path], None]) -> None:
+    """As `Answer` and `answer` collide in a place of ours that takes them for one name."""
+    make(work / "answer")
+    (work.parent / "copies").mkdir()
+    source, target = os.open(work, os.O_RDONLY), os.open(work.parent / "copies", os.O_RDONLY)
+    (work.parent / "copies" / "answer").write_text("another's")
+    try:
+        with pytest.raises(MisbehaviorError, match=f"^cannot save {work}: File exists$"):
+            Copying(Terms(), str(work), str(work.parent / "copies"), None).copy(source, "answer", target, "answer")
+    finally:
+        os.close(source)
+        os.close(target)
+    assert (work.parent / "copies" / "answer").read_text() == "another's"
+
+
 @needs_root
 def test_a_full_disk_is_misbehaviour(work: Path, home: Path) -> None:
     home.mkdir(parents=True)
