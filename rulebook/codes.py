@@ -105,8 +105,10 @@ CODES: dict[str, Code] = {
     "RB501": Code("command-as-text", "error", "A command is a list of words, not one line: `{example}`."),
     "RB502": Code("shell-signs", "warning", "`{sign}` isn't understood without a shell; it is passed on as plain text."),
     "RB503": Code("no-result-file", "error", "This command is scored by the file it writes, and `{word}` can't be its name. End the command with a bare name such as `score.json`, or write `{{{{ score_file }}}}` where its path belongs."),
+    "RB505": Code("unreachable-judge", "warning", "This never runs: `{first}` before it always {does}."),
     "RB511": Code("model-not-named", "error", "Nothing says which model judges here. {how}"),
     "RB513": Code("misbehavior-behind", "warning", "`{first}` can decide before the misbehaviour check behind it is reached. Put that check first."),
+    "RB515": Code("said-twice", "error", "`{value}` stands in `{key}` twice. Keep one."),
     # RB6xx: scores, thresholds, reward
     "RB601": Code("bad-weight", "error", "A weight must be a number of 0 or more; this is {value}.{hint}"),
     "RB602": Code("weights-all-zero", "error", "All weights are 0, so there is no {what} to compute."),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from rulebook.api.own_machine import own_ports
 from rulebook.errors import NotHandedIn
+from rulebook.evidence.data_files import why_unread
 from rulebook.evidence.record import Call, Wants
 from rulebook.evidence.run_transcript import Transcript, record_of_run
 from rulebook.evidence.scoring import spelt_out
@@ -88,7 +89,7 @@ def _file(path: str) -> tuple[str, str]:
     except FileNotFoundError:
         return "", "was not handed in"
     except OSError as error:
-        return "", f"cannot be read: {(error.strerror or str(error)).lower()}"
+        return "", f"cannot be read: {why_unread(error)}"
     cut = len(data) > MAX_FILE_BYTES
     try:
         text = getincrementaldecoder("utf-8-sig")().decode(data[:MAX_FILE_BYTES], final=not cut)

@@ -1,5 +1,6 @@
 """A file's JSON, YAML or TOML as plain data. Whatever keeps it from being read is the doing of who wrote it."""
 
+import errno
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -20,6 +21,11 @@ _MOST_DIGITS = 400
 _PART = r"""(?>[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?m)(?:^|[\[{{,])[ \t]*+{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{_MOST_DEPTH}}}")
 """A dotted key takes the standard reader time in the square of its parts: 3 s for 40 kB."""
+
+
+def why_unread(error: OSError) -> str:
+    """Why the machine did not read a file, in words; a link is named as one, which is never followed."""
+    return "it is a link" if error.errno == errno.ELOOP else (error.strerror or str(error)).lower()
 
 
 def read_data(data: bytes, notation: Notation, path: str) -> object:

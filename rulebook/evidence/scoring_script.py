@@ -1,13 +1,12 @@
 """A program of the author's that judges and writes a score: running it, and what its end and its file come to."""
 
-import errno
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 
 from msgspec import Struct, field
 
 from rulebook.errors import NotHandedIn, OutOfTime
-from rulebook.evidence.data_files import read_data
+from rulebook.evidence.data_files import read_data, why_unread
 from rulebook.evidence.trial import INHERITED, killed_by
 from rulebook.outcome import Measurement, Misbehavior, Outcome, Unmeasured, reaches
 from rulebook.ports import Command, Completed, Files, Ports
@@ -117,8 +116,7 @@ def _mapping(folder: str, name: str, files: Files) -> Mapping[str, object]:
     except FileNotFoundError as error:
         raise NotHandedIn("the script wrote no score file") from error
     except OSError as error:
-        why = "it is a link" if error.errno == errno.ELOOP else (error.strerror or str(error)).lower()
-        raise NotHandedIn(f"the score file cannot be read: {why}") from error
+        raise NotHandedIn(f"the score file cannot be read: {why_unread(error)}") from error
     if len(data) > MOST_SCORE_BYTES:
         raise NotHandedIn(f"the score file is larger than {MOST_SCORE_BYTES} bytes")
     if not data.strip():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from golden_cases import FILES, cases, replayed, run_of, wanted
 from model_server import Act, Handler, endpoint, says
-from recorded.shared import Case, common, composed, plain
+from recorded.shared import Case, common, composed, joined, plain, prepare, with_mark
 
 from rulebook import UnfitScoring, UnmeasuredError
 from rulebook.evidence.rubric_question import question
@@ -77,6 +77,18 @@ def test_the_combined_scoring_keeps_the_score_and_continue_task_of_the_judge_it_
     assert composed(case["given"], Judge, Scoring, Transcript(run_id="r")) == wanted(case)
 
 
+@replayed("trees")
+def test_what_a_composite_tells_of_its_children(case: Case) -> None:
+    judge = joined(case["given"], Judge, Scoring, [])
+    try:
+        found = judged(lambda: judge, Transcript(run_id="r"))
+        if "raises" in found:
+            judge.evaluate(Transcript(run_id="r"))
+    except UnmeasuredError as lost:
+        found["metadata"] = lost.metadata
+    assert found == wanted(case)
+
+
 @replayed("regex")
 def test_patterns_over_messages(case: Case) -> None:
     def judge() -> Judge:
@@ -86,12 +98,15 @@ def test_patterns_over_messages(case: Case) -> None:
 
 
 @replayed("executable")
-def test_what_a_script_leaves(case: Case) -> None:
+def test_what_a_script_leaves(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     given = case["given"]
-    words = given.get("argv", ["sh", "-c", given.get("script", ""), "score.json"])
+    monkeypatch.setenv("SOME_API_KEY", "secret")
+    words, left = with_mark(given)
+    kept = list(words)
     found = judged(lambda: ExecutableJudge(words, **given.get("options", {})), Transcript(run_id="r"))
     if "metadata" in found:
         found["metadata"] = plain(found["metadata"])
+    found |= {name: look() for name, look in (("left", left), ("argv_kept", lambda: words == kept)) if name in given}
     expected = dict(wanted(case))
     if "score" in expected:
         expected["score"] = repr(float(expected["score"]))
@@ -135,6 +150,8 @@ def test_what_a_model_is_shown(case: Case, tmp_path: Path) -> None:
     given = case["given"]
     for name, text in given.get("files", {}).items():
         (tmp_path / name).write_bytes(text.encode("latin-1"))
+
+    prepare(str(tmp_path), given.get("prepared", []))
 
     def provider() -> RubricContext:
         if "paths" in given:

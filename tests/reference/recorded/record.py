@@ -30,7 +30,7 @@ from karotte.schemas.transcript import ScoringEvent, TaskCompletedEvent, Transcr
 from karotte.truncation import sanitize_metadata
 from loguru import logger
 from pydantic import ValidationError
-from shared import Case, common, composed, contents, covers, plain, prepare, steps_of, tree
+from shared import Case, common, composed, contents, covers, joined, plain, prepare, steps_of, tree, with_mark
 
 HERE = Path(__file__).parent
 ARTIFACTS, RUBRIC = import_module("karotte.save_artifact"), import_module("karotte.judges.rubric_judge")
@@ -89,6 +89,11 @@ def composites(case: Case) -> Case:
     return composed(case, Judge, Scoring, run_of({}))
 
 
+def trees(case: Case) -> Case:
+    """What a composite tells of its children."""
+    return judged(lambda: joined(case, Judge, Scoring, []), run_of({}))
+
+
 def regex(case: Case) -> Case:
     """Patterns over messages."""
     patterns = [eval(text, {"re": re}) for text in case["patterns"]]
@@ -97,10 +102,13 @@ def regex(case: Case) -> Case:
 
 def executable(case: Case) -> Case:
     """A script of the shell; of the texts about its failure only that they are there."""
-    words = list(case.get("argv", ["sh", "-c", case.get("script", ""), "score.json"]))
+    words, left = with_mark(case)
+    kept = list(words)
     with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
         found = judged(lambda: ExecutableJudge(words, **case.get("options", {})), run_of({}))
-    return found | {"metadata": plain(found["metadata"])} if "metadata" in found else found
+    if "metadata" in found:
+        found["metadata"] = plain(found["metadata"])
+    return found | {name: look() for name, look in (("left", left), ("argv_kept", lambda: words == kept)) if name in case}
 
 
 def replies(case: Case) -> Case:
@@ -128,6 +136,7 @@ def contexts(case: Case) -> Case:
     with tempfile.TemporaryDirectory() as folder:
         for name, text in case.get("files", {}).items():
             Path(folder, name).write_bytes(text.encode("latin-1"))
+        prepare(folder, case.get("prepared", []))
         paths = [f"{folder}/{name}" for name in case.get("paths", [])]
         provider = FileContext(paths) if "paths" in case else TranscriptContext(**case["options"])
         return {"text": provider.render(run_of(case)).replace(folder, "{folder}")}
@@ -274,13 +283,14 @@ def artifacts(case: Case) -> Case:
 
 
 RECORDERS = {each.__name__: each for each in (
-    scoring, caps, events, composites, regex, executable, replies, sums, contexts, question, asked, collected, runs, submissions, artifacts,
+    scoring, caps, events, composites, trees, regex, executable, replies, sums, contexts, question, asked, collected, runs, submissions, artifacts,
 )}  # fmt: skip
 
 
 def main() -> None:
     """Record every file, or those that are named."""
     logger.remove()
+    os.environ["SOME_API_KEY"] = "secret"
     for path in sorted(HERE.glob("*.jsonl")):
         if sys.argv[1:] and path.stem not in sys.argv[1:]:
             continue

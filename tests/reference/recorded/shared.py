@@ -4,8 +4,10 @@ It imports neither karotte nor Rulebook; the classes are made of the one's or th
 """
 
 import os
+import signal
 import socket
 import stat
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -17,26 +19,46 @@ def judges_of(base: type, scoring: type) -> type:
     """A judge that writes down its name when it is asked, and gives one result."""
 
     class Leaf(base):  # type: ignore[misc]
-        def __init__(self, name: str, score: float, goes_on: Any, asked: list[str]):
-            self.name, self.score, self.goes_on, self.asked = name, score, goes_on, asked
+        def __init__(self, asked: list[str], name: str, score: float, goes_on: Any, metadata: Any = None):
+            self.asked, self.name, self.score, self.goes_on, self.metadata = asked, name, score, goes_on, metadata
 
         def evaluate(self, transcript: Any) -> Any:
             self.asked.append(self.name)
-            return scoring(self.score, {}, self.goes_on)
+            if self.metadata == "bug":
+                raise KeyError(self.name)
+            return scoring(self.score, self.metadata or {}, self.goes_on)
 
     return Leaf
 
 
-def composed(case: Case, base: type, scoring: type, transcript: Any) -> Case:
-    """An expression over such judges: who was asked, and whose score it is."""
-    asked: list[str] = []
+def joined(case: Case, base: type, scoring: type, asked: list[str]) -> Any:
+    """An expression over such judges; `asked` will have the names of those that were asked."""
     made = judges_of(base, scoring)
-    leaves = {name: made(name, score, goes_on, asked) for name, (score, goes_on) in case["leaves"].items()}
+    return eval(case["expression"], {}, {name: made(asked, name, *gives) for name, gives in case["leaves"].items()})
+
+
+def composed(case: Case, base: type, scoring: type, transcript: Any) -> Case:
+    """Who was asked, and whose score it is."""
+    asked: list[str] = []
     try:
-        found = eval(case["expression"], {}, leaves).evaluate(transcript)
+        found = joined(case, base, scoring, asked).evaluate(transcript)
     except Exception as error:
         return {"raises": type(error).__name__}
     return {"asked": "".join(asked), "score": found.score, "continue_task": bool(found.continue_task)}
+
+
+def with_mark(case: Case) -> tuple[list[str], Any]:
+    """The words of a scoring script, and a way to count, and end, what it leaves running."""
+    mark = f"9{os.getpid()}.25"
+    words = list(case.get("argv", ["sh", "-c", case.get("script", "").replace("MARK", mark), "score.json"]))
+
+    def left() -> int:
+        found = subprocess.run(["pgrep", "-f", f"^sleep {mark}$"], capture_output=True, text=True, check=False).stdout.split()
+        for pid in found:
+            os.kill(int(pid), signal.SIGKILL)
+        return len(found)
+
+    return words, left
 
 
 def steps_of(base: type, judge: type, scoring: type, misbehavior: type[Exception]) -> type:
