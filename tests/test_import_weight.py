@@ -70,7 +70,7 @@ FOR_A_CLEAN_FILE = (
     "rulebook.picture",
     "rulebook.cli.arguments",
 )
-MOST_OF_OURS = 116
+MOST_OF_OURS = 117
 """Modules of ours that linting `RULES` may load; it loads 115. Each costs about a quarter of a millisecond."""
 
 RULES = """\
