@@ -5,16 +5,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from golden_cases import replayed, wanted
+from golden_cases import cases, replayed, wanted
 from recorded.shared import Case, contents, covers, prepare, steps_of, tree
 from students import needs_root
 
+import rulebook
 from rulebook import EvaluationRunConfig, Step, StudentMisbehaviorError, UnmeasuredError, save_artifact, save_submission
 from rulebook.judges import Judge
 from rulebook.outcome import Measurement, Misbehavior, Unmeasured
 from rulebook.report.task_scores import StepJudged, task_score
 from rulebook.schemas.scoring import Scoring
-from rulebook.schemas.transcript import Transcript
+from rulebook.schemas.transcript import Transcript, read_transcript
 from rulebook.services import custody_collection
 
 
@@ -73,6 +74,36 @@ def test_a_whole_run(case: Case) -> None:
         assert (found, total.passed) == (case["ours"], None)
     else:
         assert (total.score, total.passed) == (karotte["score"], {"passed": True, "failed": False}[karotte["status"]])
+
+
+def script_of(does: Case) -> str:
+    """A step's judge in a rule file, that does what the step of the recording does."""
+    ends = {"misbehavior": f"echo {does.get('says')}; exit 77", "bug": "exit 78"}
+    writes = f"""printf "{{\\"score\\": {does.get("score", 1.0)}, \\"metadata\\": {{}}}}" > $0"""
+    script = ends[does["raises"]] if "raises" in does else writes
+    threshold = -1 if does.get("goes_on", True) else 100
+    return f"{{executable: {{argv: [sh, -c, '{script}', s.json], continue_threshold: {threshold}}}}}"
+
+
+IN_A_FILE = [case for case in cases("runs") if case["given"]["steps"] and "post_hook" not in json.dumps(case["given"])]
+
+
+@pytest.mark.parametrize("case", [case for case in IN_A_FILE if "udcff" not in json.dumps(case)], ids=lambda case: case["name"])
+def test_the_events_of_a_run_that_is_played_by_a_rule_file(case: Case, tmp_path: Path) -> None:
+    steps = [
+        f"  - {{name: step{number}, instructions: Go., judge: {script_of(does)}}}\n"
+        for number, does in enumerate(case["given"]["steps"])
+    ]
+    (tmp_path / "task.yaml").write_text(f"schema: rulebook.task\nversion: 1\nname: t\nsteps:\n{''.join(steps)}", "utf-8")
+    task = rulebook.load(tmp_path / "task.yaml")
+    report = task.run(["sh", "-c", "echo done"], transcript=tmp_path / "run.jsonl", isolation="none")  # type: ignore[union-attr]
+    told = []
+    for event in read_transcript(tmp_path / "run.jsonl").events:
+        if not event.type.startswith(("task_started", "task_pre", "message")):
+            told.append(f"scoring:{event.scoring.score}" if event.type == "scoring" else event.type)  # type: ignore[attr-defined]
+            told[-1] += f":{event.status}" if event.type == "task_completed" else ""  # type: ignore[attr-defined]
+    assert told == case["karotte"]["events"]
+    assert report.total.score == case.get("ours", case["karotte"])["score"]
 
 
 @needs_root
