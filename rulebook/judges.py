@@ -4,12 +4,13 @@ from rulebook.api.executable_judge import ExecutableJudge
 from rulebook.api.judge_text import judge_text
 from rulebook.api.judges import AlwaysPassJudge, AndJudge, Judge, OrJudge
 from rulebook.api.regex_judge import RegexJudge
-from rulebook.api.rubric_context import FileContext, RubricContext, TranscriptContext
+from rulebook.api.rubric_context import AnswersContext, FileContext, RubricContext, TranscriptContext
 from rulebook.api.rubric_judge import RubricJudge
 
 __all__ = [
     "AlwaysPassJudge",
     "AndJudge",
+    "AnswersContext",
     "ExecutableJudge",
     "FileContext",
     "Judge",

@@ -1,7 +1,7 @@
-"""Judges of a harness's own, which the cases of `python` name."""
+"""Judges of a harness's own, and contexts, which the cases of `python` and `rubric` name."""
 
 from rulebook import StudentMisbehaviorError, UnmeasuredError
-from rulebook.judges import Judge
+from rulebook.judges import Judge, RubricContext
 from rulebook.schemas.scoring import Scoring
 from rulebook.schemas.transcript import Transcript
 
@@ -45,6 +45,46 @@ class Breaks(Judge):
 class Gives(Judge):
     def evaluate(self, transcript: Transcript) -> Scoring:
         return 1.0  # type: ignore[return-value]
+
+
+class Notes(RubricContext):
+    """Every message of a role, one a line."""
+
+    def __init__(self, role: str = "assistant") -> None:
+        self.role = role
+
+    def render(self, transcript: Transcript) -> str:
+        return "\n".join(m.text for m in transcript.messages if m.role == self.role)
+
+
+class Long(RubricContext):
+    def render(self, transcript: Transcript) -> str:
+        return "é" * 1000
+
+
+class Odd(RubricContext):
+    def render(self, transcript: Transcript) -> str:
+        return "odd \udcff name"
+
+
+class BreaksToShow(RubricContext):
+    def render(self, transcript: Transcript) -> str:
+        raise KeyError("x")
+
+
+class ShowsNothingBut(RubricContext):
+    def render(self, transcript: Transcript) -> str:
+        return None  # type: ignore[return-value]
+
+
+class SeesCheating(RubricContext):
+    def render(self, transcript: Transcript) -> str:
+        raise StudentMisbehaviorError("a link to the key")
+
+
+class FindsNothing(RubricContext):
+    def render(self, transcript: Transcript) -> str:
+        raise UnmeasuredError("network", "the notes are not to be had")
 
 
 class NoJudge:

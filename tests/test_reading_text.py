@@ -10,8 +10,12 @@ from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.reading_sources import read_source
 from rulebook.evidence.reading_text import filled, place_in, text_of
 from rulebook.evidence.record import Call, Record, Wants
+from rulebook.evidence.run_events import AnswersSubmittedEvent
+from rulebook.evidence.run_transcript import Transcript, record_of_run
 from rulebook.evidence.sources import RepositoryDiff
-from rulebook.evidence.transcript import Message
+from rulebook.evidence.transcript import Message, SideEvent, Source
+from rulebook.evidence.transcript import Transcript as Foreign
+from rulebook.evidence.transcript_record import record_of
 from rulebook.languages.template import read_template
 from rulebook.outcome import Seen
 from rulebook.services.ports import machine_ports
@@ -82,3 +86,28 @@ def test_a_change_beyond_its_limit_hides_nothing(tmp_path: Path) -> None:
     assert text_of(RepositoryDiff(size), evidence).endswith("+two\n")
     with pytest.raises(NotHandedIn):
         text_of(RepositoryDiff(size - 1), evidence)
+
+
+def answered(*answers: dict[str, str]) -> Evidence:
+    events = [AnswersSubmittedEvent(answers=each) for each in answers]
+    return Evidence(record=record_of_run(Transcript(run_id="r", events=events)))
+
+
+def test_answers_are_shown_behind_their_names_and_the_later_of_two_counts() -> None:
+    evidence = answered({"total": "41", "note": "one\ntotal: 7"}, {"total": "42", "blank": " "})
+    assert text_of(read_source({"answers": True}), evidence) == "total: 42\n\nnote: one\n    total: 7"
+    assert text_of(read_source({"answers": "note"}), evidence) == "one\ntotal: 7"
+
+
+@pytest.mark.parametrize(("source", "why"), [(True, "no answer was submitted"), ("total", "the answer `total` was not submitted")])
+def test_an_answer_that_was_not_submitted_is_the_students_doing(source: object, why: str) -> None:
+    for evidence in (answered(), answered({"total": ""})):
+        with pytest.raises(NotHandedIn, match=why) as caught:
+            text_of(read_source({"answers": source}), evidence)
+        assert caught.value.cause == "absent"
+
+
+def test_another_programs_session_is_not_taken_for_one_without_answers() -> None:
+    record = record_of(Foreign(Source("hermes", "", ""), events=[SideEvent("answers_submitted", {"answers": {"a": "1"}})]))
+    with pytest.raises(Missing, match="does not record answers"):
+        text_of(read_source({"answers": True}), Evidence(record=record))

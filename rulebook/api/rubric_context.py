@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rulebook.api.own_machine import own_ports
 from rulebook.errors import NotHandedIn
 from rulebook.evidence.data_files import why_unread
+from rulebook.evidence.reading_text import answers_in_all
 from rulebook.evidence.record import Call, Wants
 from rulebook.evidence.run_transcript import Transcript, record_of_run
 from rulebook.evidence.scoring import spelt_out
@@ -69,6 +70,21 @@ class TranscriptContext(RubricContext):
 
     def _latest(self, parts: list[str]) -> list[str]:
         return parts if self.last is None else parts[-self.last :]
+
+
+class AnswersContext(RubricContext):
+    """The answers that the student submitted by name, each behind its name; with `key` that one alone."""
+
+    def __init__(self, key: str | None = None) -> None:
+        """Raises ValueError for an empty `key`."""
+        if key is not None and not key:
+            raise ValueError("`key` is the name of an answer; leave it out to show all.")
+        self.key = key
+
+    def render(self, transcript: Transcript) -> str:
+        """The answers; empty when there are none, or not the one that was asked for."""
+        answers = transcript.answers
+        return spelt_out(answers_in_all(answers) if self.key is None else answers.get(self.key, ""))
 
 
 def _told(call: Call) -> str:

@@ -34,11 +34,15 @@ class RubricJudge(Judge):
         api_key_env: str | None = None,
         votes: int = 1,
     ) -> None:
-        """Raises ValueError for a rubric or a context that is empty or not as it should be."""
+        """Raises ValueError for a rubric or a context that is empty or unfit, TypeError for what is no context."""
         if not rubric:
             raise ValueError("A rubric without criteria would score 0 whatever happened. Write one or more.")
         if context is not None and not context:
             raise ValueError("A model that is shown nothing can judge nothing. Leave `context` out for the transcript.")
+        if any(not isinstance(part, RubricContext) for part in context or ()):
+            raise TypeError(
+                "`context` is a list of contexts, such as `[FileContext([path])]`. A key is `api_key_env=`."
+            )
         self.criteria = tuple(_criterion(entry, number) for number, entry in enumerate(rubric, 1))
         if len({each.id for each in self.criteria}) < len(self.criteria):
             raise ValueError("Two criteria have the same `id`; give each its own.")

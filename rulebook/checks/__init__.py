@@ -92,6 +92,10 @@ class Check(BaseModel):
         """Whether these very options only ask that something does not happen."""
         return type(self).negative
 
+    def runs_code(self) -> bool:
+        """Whether it runs code of the harness's own, which may read whatever there is."""
+        return False
+
     def wants(self) -> Wants:
         """What must be kept of the session so that it can be measured."""
         return Wants()

@@ -8,11 +8,17 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from rulebook.checks import Check, Checked
 from rulebook.evidence.bundle import Evidence
+from rulebook.evidence.context_sources import (
+    ContextField,
+    OwnContext,
+    context_in_words,
+    context_texts,
+    context_wants,
+)
 from rulebook.evidence.document import wants_of_names
-from rulebook.evidence.reading_sources import SourceField
 from rulebook.evidence.reading_text import filled
 from rulebook.evidence.record import Wants
-from rulebook.evidence.sources import Messages, in_words, texts_of, wants_of
+from rulebook.evidence.sources import Messages
 from rulebook.languages.faults import Fault, LanguageError, refused
 from rulebook.languages.template import Template, TemplateField
 from rulebook.languages.types import Scope
@@ -78,7 +84,7 @@ class Rubric(Check, kind="rubric"):
     short = "criteria"
 
     criteria: Several[CriterionOptions] = Field(description="What the model is asked, one call for each.")
-    context: Several[SourceField] = Field(
+    context: Several[ContextField] = Field(
         default_factory=lambda: (Messages(),),
         description="What the model is shown: sources of text; the whole transcript by default.",
     )
@@ -128,11 +134,15 @@ class Rubric(Check, kind="rubric"):
         weights = [criterion.weight for criterion in self.criteria]
         return total(w for w in weights if w < 0), total(w for w in weights if w > 0)
 
+    def runs_code(self) -> bool:
+        """Whether a part of its context is a provider of the harness's own."""
+        return any(isinstance(source, OwnContext) for source in self.context)
+
     def wants(self) -> Wants:
         """What its sources, and the templates in its criteria, need."""
         found = wants_of_names(frozenset().union(*(each.criterion.names() for each in self.criteria)))
         for source in self.context:
-            found |= wants_of(source)
+            found |= context_wants(source)
         return found
 
     def texts(self, scope: Scope) -> Iterable[tuple[Path, Checked, Scope]]:
@@ -140,13 +150,13 @@ class Rubric(Check, kind="rubric"):
         for position, each in enumerate(self.criteria):
             yield ("criteria", position, "criterion"), each.criterion, scope
         for position, source in enumerate(self.context):
-            for path, text in texts_of(source):
+            for path, text in context_texts(source):
                 yield ("context", position, *path), text, scope
 
     def sentence(self) -> str:
         """What it asks for."""
         asked = "; ".join(f"{each.criterion.text} ({each.weight:g})" for each in self.criteria)
-        sources = ", ".join(map(in_words, self.context))
+        sources = ", ".join(map(context_in_words, self.context))
         return f"A judge model looks at {sources} and adds up what is met of: {asked}."
 
     def measure(self, evidence: Evidence, ports: Ports) -> Outcome:
@@ -172,7 +182,7 @@ class Rubric(Check, kind="rubric"):
             window=self.max_characters,
             pass_above=self.continue_threshold,
         )
-        return scored_by_rubric(criteria, context_of(self.context, evidence), asking, ports)
+        return scored_by_rubric(criteria, context_of(self.context, evidence, ports), asking, ports)
 
     def _ids(self) -> list[str]:
         return [each.id or f"criterion_{number}" for number, each in enumerate(self.criteria, 1)]

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, TypeVar, cast, get_args
 from msgspec.structs import replace
 from pydantic import PlainValidator, WithJsonSchema
 
+from rulebook.evidence.source_schema import ROLES, SOURCE_SCHEMA, WORDS
 from rulebook.evidence.sources import (
     DEFAULT_LIMIT_BYTES,
     AssistantText,
@@ -17,6 +18,7 @@ from rulebook.evidence.sources import (
     RepositoryFile,
     Source,
     SubmissionText,
+    SubmittedAnswers,
     TestOutput,
     ToolPart,
     ToolText,
@@ -29,7 +31,6 @@ from rulebook.place import Path
 from rulebook.spelling import guess, listed
 
 _WANTED = "a word such as `assistant`, or a mapping such as `{file: notes.txt}`"
-_ROLES = ("system", "user", "assistant", "tool")
 _Raw = Mapping[str, object]
 _Read = TypeVar("_Read")
 
@@ -42,7 +43,7 @@ def read_source(raw: object) -> Source:
         case "final_message":
             return FinalMessage()
         case str():
-            words = {"value": raw, "key": "from", "choices": listed(_WORDS), "guess": guess(raw, _WORDS)}
+            words = {"value": raw, "key": "from", "choices": listed(WORDS), "guess": guess(raw, WORDS)}
             raise LanguageError(Fault("RB204", words))
         case Mapping():
             return _of_mapping(raw)
@@ -51,6 +52,9 @@ def read_source(raw: object) -> Source:
 
 
 def _of_mapping(raw: _Raw) -> Source:
+    if "python" in raw:
+        where = "in a rubric's `context:`; a whole judge of your own is the kind `python`"
+        raise LanguageError(Fault("RB210", {"key": "python", "where": where}, path=("python",)))
     if "column" in raw:
         where = "in a `rulebook.evaluation` file, whose rows have columns"
         raise LanguageError(Fault("RB210", {"key": "column", "where": where}, path=("column",)))
@@ -77,13 +81,13 @@ def _transcript(raw: _Raw) -> Source:
     faults = [_unknown(key, ("last", "roles"), "transcript") for key in options if key not in ("last", "roles")]
     if faults:
         raise LanguageError(*faults)
-    roles = options.get("roles", list(_ROLES))
+    roles = options.get("roles", list(ROLES))
     if not isinstance(roles, list):
         raise LanguageError(Fault("RB206", {"key": "roles", "list": Shown([roles])}, path=("transcript", "roles")))
     if not roles:
         raise LanguageError(Fault("RB207", {"key": "roles"}, path=("transcript", "roles")))
     for position, role in enumerate(roles):
-        _choice("roles", role, _ROLES, ("transcript", "roles", position))
+        _choice("roles", role, ROLES, ("transcript", "roles", position))
     return Messages(_count(options, "last", ("transcript", "last")), tuple(roles))
 
 
@@ -93,31 +97,43 @@ def _tool(raw: _Raw) -> Source:
     return ToolText(_text(raw, "tool"), cast(ToolPart, part), _count(raw, "last", ("last",)))
 
 
+def _answers(raw: _Raw) -> Source:
+    if raw["answers"] is True:
+        return SubmittedAnswers()
+    if raw["answers"] is False:
+        why = "`false` names no text; write `answers: true`."
+        raise LanguageError(Fault("RB215", {"key": "answers", "why": why}, path=("answers",)))
+    if not isinstance(raw["answers"], str):
+        raise _wrong("answers", "`true` or the name of an answer", "something else")
+    return SubmittedAnswers(_text(raw, "answers"))
+
+
 def _submission(raw: _Raw) -> Source:
-    file = _below("file", read_repository_path, _text(raw, "file")) if "file" in raw else ""
-    return SubmissionText(_text(raw, "submission"), file, _limit(raw))
+    file = read_below("file", read_repository_path, _text(raw, "file")) if "file" in raw else ""
+    return SubmissionText(_text(raw, "submission"), file, read_limit(raw))
 
 
 def _file(raw: _Raw) -> Source:
-    path = _below("file", read_repository_path, _text(raw, "file"))
-    return RepositoryFile(path, _limit(raw))
+    path = read_below("file", read_repository_path, _text(raw, "file"))
+    return RepositoryFile(path, read_limit(raw))
 
 
 def _diff(raw: _Raw) -> Source:
     if raw["diff"] is True:
-        return RepositoryDiff(_limit(raw))
+        return RepositoryDiff(read_limit(raw))
     if raw["diff"] is False:
         why = "`false` names no text; write `diff: true`."
         raise LanguageError(Fault("RB215", {"key": "diff", "why": why}, path=("diff",)))
     raise _wrong("diff", "`true`", "something else")
 
 
-def _limit(raw: _Raw) -> int:
+def read_limit(raw: _Raw) -> int:
+    """How many bytes of a text are read, as `max_bytes` says it. Raises LanguageError (RB203, RB214)."""
     value = raw.get("max_bytes")
     if value is None:
         return DEFAULT_LIMIT_BYTES
     # a bare number is shown both of its readings, so it is read as the text that it was written as
-    return _below("max_bytes", read_size, str(value) if isinstance(value, int) else _text(raw, "max_bytes"))
+    return read_below("max_bytes", read_size, str(value) if isinstance(value, int) else _text(raw, "max_bytes"))
 
 
 def _test(raw: _Raw) -> Source:
@@ -127,16 +143,17 @@ def _test(raw: _Raw) -> Source:
 
 
 def _json_path(raw: _Raw) -> Source:
-    return JsonPath(_below("json_path", read_select, _text(raw, "json_path")))
+    return JsonPath(read_below("json_path", read_select, _text(raw, "json_path")))
 
 
 def _given(raw: _Raw) -> Source:
-    return GivenText(_below("text", read_template, _text(raw, "text")))
+    return GivenText(read_below("text", read_template, _text(raw, "text")))
 
 
 _READERS: dict[str, tuple[Callable[[_Raw], Source], tuple[str, ...]]] = {
     "transcript": (_transcript, ()),
     "tool": (_tool, ("part", "last")),
+    "answers": (_answers, ()),
     "submission": (_submission, ("file", "max_bytes")),
     "file": (_file, ("max_bytes",)),
     "diff": (_diff, ("max_bytes",)),
@@ -144,7 +161,6 @@ _READERS: dict[str, tuple[Callable[[_Raw], Source], tuple[str, ...]]] = {
     "json_path": (_json_path, ()),
     "text": (_given, ()),
 }
-_WORDS = ("assistant", "final_message")
 _SOURCES: tuple[type, ...] = get_args(Source)
 
 
@@ -157,7 +173,8 @@ def _text(raw: _Raw, key: str) -> str:
     return value
 
 
-def _below(key: str, read: Callable[[str], _Read], text: str) -> _Read:
+def read_below(key: str, read: Callable[[str], _Read], text: str) -> _Read:
+    """What `read` makes of the text under `key`. Raises its LanguageError, placed below that key."""
     try:
         return read(text)
     except LanguageError as error:
@@ -205,40 +222,5 @@ def _validated(raw: object) -> Source:
         raise refused(error) from error
 
 
-SourceField = Annotated[
-    Source,
-    PlainValidator(_validated),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"enum": list(_WORDS)},
-                {
-                    "type": "object",
-                    "minProperties": 1,
-                    "properties": {
-                        "transcript": {
-                            "type": "object",
-                            "properties": {
-                                "last": {"type": "integer", "minimum": 1},
-                                "roles": {"type": "array", "items": {"enum": list(_ROLES)}, "minItems": 1},
-                            },
-                            "additionalProperties": False,
-                        },
-                        "tool": {"type": "string"},
-                        "part": {"enum": list(get_args(ToolPart))},
-                        "last": {"type": "integer", "minimum": 1},
-                        "submission": {"type": "string"},
-                        "file": {"type": "string"},
-                        "diff": {"const": True},
-                        "test": {"type": "string"},
-                        "stream": {"enum": ["stdout", "stderr"]},
-                        "json_path": {"type": "string"},
-                        "text": {"type": "string"},
-                    },
-                    "additionalProperties": False,
-                },
-            ]
-        }
-    ),
-]
+SourceField = Annotated[Source, PlainValidator(_validated), WithJsonSchema(SOURCE_SCHEMA)]
 """The type of a field that names a source, for pydantic models."""

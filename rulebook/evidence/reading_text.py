@@ -20,6 +20,7 @@ from rulebook.evidence.sources import (
     RepositoryFile,
     Source,
     SubmissionText,
+    SubmittedAnswers,
     TestOutput,
     ToolText,
 )
@@ -46,6 +47,8 @@ def text_of(source: Source, evidence: Evidence) -> str:
             return _written(_transcript(source, evidence.session), "the transcript is empty")
         case ToolText():
             return _written(_tool(source, evidence.session), f"no completed call of `{source.tool}` left any text")
+        case SubmittedAnswers(name):
+            return _answered_by_name(name, evidence.session)
         case SubmissionText(name, file, limit):
             submission = evidence.submission(name)
             return _written(submission.text(limit, file), f"{submission.called(file)} is empty")
@@ -160,6 +163,23 @@ def _calls(source: ToolText, record: Record) -> Sequence[Call]:
 
 def _answered(call: Call) -> bool:
     return call.result is not None and call.status in ("ok", "error", None)
+
+
+def _answered_by_name(name: str | None, record: Record) -> str:
+    if record.answers is None:
+        raise Missing("harness", f"{record.title} does not record answers that are submitted by name")
+    if name is None:
+        return _written(answers_in_all(record.answers), "no answer was submitted")
+    return _written(record.answers.get(name, ""), f"the answer `{name}` was not submitted")
+
+
+def answers_in_all(answers: Mapping[str, str]) -> str:
+    """All answers, each behind its name, with blank lines between; none can hold what looks like another one."""
+    return "\n\n".join(f"{_indented(name)}: {_indented(text)}" for name, text in answers.items() if text.strip())
+
+
+def _indented(text: str) -> str:
+    return "\n    ".join(text.splitlines())
 
 
 def _written(text: str, nothing: str) -> str:

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 
 from rulebook.errors import Missing, NotHandedIn
 from rulebook.evidence.bundle import Evidence
+from rulebook.evidence.context_sources import ContextSource, OwnContext, context_in_words
 from rulebook.evidence.reading_text import text_of
+from rulebook.evidence.scoring import spelt_out
 from rulebook.evidence.sources import (
     AssistantText,
     FinalMessage,
@@ -13,16 +15,16 @@ from rulebook.evidence.sources import (
     Messages,
     RepositoryDiff,
     RepositoryFile,
-    Source,
     SubmissionText,
+    SubmittedAnswers,
     ToolText,
-    in_words,
 )
+from rulebook.ports import Ports
 
-_TALK = (AssistantText, FinalMessage, Messages, ToolText)
+_TALK = (AssistantText, FinalMessage, Messages, SubmittedAnswers, ToolText)
 
 
-def context_of(sources: Sequence[Source], evidence: Evidence) -> str:
+def context_of(sources: Sequence[ContextSource], evidence: Evidence, ports: Ports) -> str:
     """The sources' texts in their order, joined by blank lines.
 
     What is larger than its `max_bytes` is cut, with a note that says so. A conversation in which nothing of the kind
@@ -34,7 +36,7 @@ def context_of(sources: Sequence[Source], evidence: Evidence) -> str:
     for source in sources:
         text = ""
         try:
-            text = _text(source, evidence)
+            text = _text(source, evidence, ports)
         except NotHandedIn as absent:
             if absent.cause != "absent" or not isinstance(source, _TALK):
                 raise
@@ -43,7 +45,7 @@ def context_of(sources: Sequence[Source], evidence: Evidence) -> str:
             parts.append(text)
             continue
         if not text.strip() and not isinstance(source, _TALK):
-            nothing.append(f"{in_words(source)} is empty")
+            nothing.append(f"{context_in_words(source)} is empty")
         parts.append(f"# {_heading(source)}\n\n{text if text.strip() else f'[{nothing[-1]}]'}")
     students = sum(not isinstance(source, GivenText) for source in sources)
     if students and len(nothing) == students:
@@ -54,13 +56,15 @@ def context_of(sources: Sequence[Source], evidence: Evidence) -> str:
     return context
 
 
-def _heading(source: Source) -> str:
-    words = in_words(source)
+def _heading(source: ContextSource) -> str:
+    words = context_in_words(source)
     return words[:1].upper() + words[1:]
 
 
-def _text(source: Source, evidence: Evidence) -> str:
+def _text(source: ContextSource, evidence: Evidence, ports: Ports) -> str:
     match source:
+        case OwnContext():
+            return _own(source, evidence, ports)
         case RepositoryFile(path, limit):
             tree = evidence.repository
             facts = tree.facts(path)
@@ -78,6 +82,16 @@ def _text(source: Source, evidence: Evidence) -> str:
         case _:
             pass
     return text_of(source, evidence)
+
+
+def _own(source: OwnContext, evidence: Evidence, ports: Ports) -> str:
+    from rulebook.evidence.judging import class_named, run_in, shown_by_class  # only a harness's own code needs it
+
+    text = spelt_out(shown_by_class(class_named(source.use, ports), source.args, run_in(evidence)))
+    data = text.encode("utf-8")
+    if len(data) <= source.max_bytes:
+        return text
+    return _beginning(data[: source.max_bytes], len(data), context_in_words(source))
 
 
 def _beginning(data: bytes, size: int | None, what: str) -> str:

@@ -45,6 +45,12 @@ class ToolText(Struct, frozen=True):
     last: int | None = None
 
 
+class SubmittedAnswers(Struct, frozen=True):
+    """`answers`: what was handed in by name, each answer behind its name; with `name` that one alone."""
+
+    name: str | None = None
+
+
 class SubmissionText(Struct, frozen=True):
     """`submission`: the saved copy of what was handed in, or with `file` a file in a folder that was."""
 
@@ -90,6 +96,7 @@ Source = (
     | FinalMessage
     | Messages
     | ToolText
+    | SubmittedAnswers
     | SubmissionText
     | RepositoryFile
     | RepositoryDiff
@@ -112,7 +119,7 @@ def wants_of(source: Source) -> Wants:
             return wants_of_names((select.root,))
         case GivenText(template):
             return wants_of_names(template.names())
-        case SubmissionText() | RepositoryFile() | RepositoryDiff() | TestOutput():
+        case SubmittedAnswers() | SubmissionText() | RepositoryFile() | RepositoryDiff() | TestOutput():
             return Wants()
         case _:
             assert_never(source)
@@ -148,7 +155,11 @@ class DeclaredSubmission(Struct, frozen=True):
         return (Fault("RB305", {"name": self.name, "guess": guess(self.name, submissions.fields)}),)
 
 
-def texts_of(source: Source) -> tuple[tuple[Path, Select | Template | DeclaredTest | DeclaredSubmission], ...]:
+Typed = Select | Template | DeclaredTest | DeclaredSubmission
+"""What in a source can be typed."""
+
+
+def texts_of(source: Source) -> tuple[tuple[Path, Typed], ...]:
     """The path, the template or the name in a source that can be typed, with its place below the source."""
     match source:
         case JsonPath(select):
@@ -175,6 +186,8 @@ def in_words(source: Source) -> str:
         case ToolText(tool, part):
             whose = "any tool" if tool == "*" else f"`{tool}`"
             return f"the arguments of {whose}" if part == "arguments" else f"the {part}s of {whose}"
+        case SubmittedAnswers(name):
+            return "the submitted answers" if name is None else f"the submitted answer `{name}`"
         case SubmissionText(submission, file):
             return f"`{file}` of the submission `{submission}`" if file else f"the submission `{submission}`"
         case RepositoryFile(path):

@@ -172,3 +172,13 @@ class Transcript(Struct):
     end: End = field(default_factory=End)
     outcome: Mapping[str, object] = field(default_factory=dict)
     warnings: list[Irregularity] = field(default_factory=list)
+
+    @property
+    def answers(self) -> dict[str, str]:
+        """What was handed in by name, where the format has such an event; the later of two of one name counts."""
+        found: dict[str, str] = {}
+        for happened in self.events:
+            told = happened.data.get("answers") if happened.kind == "answers_submitted" else None
+            if isinstance(told, Mapping):
+                found |= {str(name): value for name, value in told.items() if isinstance(value, str)}
+        return found

@@ -71,6 +71,7 @@ def headed(transcript: Transcript, wants: Wants, times: tuple[int | None, int | 
     record.possible_events = told_events(record.carries)
     record.models = list(transcript.models)
     record.outcome = transcript.outcome
+    record.answers = transcript.answers if record.format == "karotte" else None
     record.warnings = [warning.text for warning in transcript.warnings]
     record.usage = transcript.usage if "usage" in record.carries else None
     record.spend = _spend(transcript)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec import Struct
 
 from rulebook.checks import Check
@@ -149,3 +151,11 @@ def parts_of(node: Node) -> tuple[Node, ...]:
             return tuple(part for _, part in node.let)
         case FirstOf():
             return tuple(branch.then for branch in node.branches)
+
+
+def leaves_of(node: Node) -> Iterator[Leaf]:
+    """The checks in a tree, in the order in which they are evaluated."""
+    if isinstance(node, Leaf):
+        yield node
+    for part in parts_of(node):
+        yield from leaves_of(part)

@@ -59,6 +59,14 @@ def read_student_path(text: str) -> str:
     return _inside(text, "the student's folder", "from the student's folder")
 
 
+def read_class_name(text: str) -> str:
+    """The name of a class of an author's own, `module:Class`. Raises LanguageError (RB214)."""
+    if re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", text):
+        return text
+    words = {"value": text, "what": "a class", "example": "`my_package.judges:PoliteJudge`"}
+    raise LanguageError(Fault("RB214", words))
+
+
 def _inside(text: str, folder: str, start: str) -> str:
     how = _leaves(text, start)
     if how is None:

@@ -1,16 +1,14 @@
 """RB511: a judge model that nothing names."""
 
-from collections.abc import Iterator
-
 from rulebook.errors import UsageError
-from rulebook.expression.nodes import Leaf, Node, parts_of
+from rulebook.expression.nodes import Leaf, leaves_of
 from rulebook.expression.program import Loaded, folder_of
 from rulebook.ports import Files
 
 
 def look(loaded: Loaded, files: Files) -> None:
     """Note every rule that asks a model where neither it nor the configuration names one."""
-    nameless = [leaf for item in loaded.items for leaf in _leaves(item.node) if _asks_any_model(leaf)]
+    nameless = [leaf for item in loaded.items for leaf in leaves_of(item.node) if _asks_any_model(leaf)]
     how = _unnamed(loaded.file, files) if nameless else ""
     for leaf in nameless if how else ():
         loaded.readers[leaf.common.file].add_at_key("RB511", (*leaf.common.path, leaf.common.kind), how=how)
@@ -19,13 +17,6 @@ def look(loaded: Loaded, files: Files) -> None:
 def _asks_any_model(leaf: Leaf) -> bool:
     # asked of its key, lest the kind be imported for it
     return leaf.check.kind == "rubric" and getattr(leaf.check, "model", "") is None
-
-
-def _leaves(node: Node) -> Iterator[Leaf]:
-    if isinstance(node, Leaf):
-        yield node
-    for part in parts_of(node):
-        yield from _leaves(part)
 
 
 def _unnamed(file: str, files: Files) -> str:

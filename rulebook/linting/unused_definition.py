@@ -2,6 +2,7 @@
 
 import re
 
+from rulebook.expression.nodes import leaves_of
 from rulebook.expression.program import Loaded, Program
 from rulebook.expression.task_program import TaskProgram
 from rulebook.place import Path
@@ -14,7 +15,8 @@ from rulebook.spec.steps import HINTS_PARAM
 def look(loaded: Loaded, files: Files) -> None:  # noqa: ARG001
     """Note what is declared under `params` or imported under `use` and read nowhere in the file.
 
-    In a task also a rule that no judge stands on, and a submission that no rule reads.
+    In a task also a rule that no judge stands on, and a submission that no rule reads, unless the harness's own code
+    judges, which may read anything.
     """
     if not isinstance(loaded.content, Program | TaskProgram):
         return
@@ -22,7 +24,8 @@ def look(loaded: Loaded, files: Files) -> None:  # noqa: ARG001
     if isinstance(loaded.content, TaskProgram):
         for named in loaded.content.unused:
             reader.add_at_key("RB304", named.rule.path, name=named.name)
-        _submissions(loaded.content, reader)
+        if not any(leaf.check.runs_code() for item in loaded.items for leaf in leaves_of(item.node)):
+            _submissions(loaded.content, reader)
     if not spec.params and not spec.packs:
         return
     texts = _texts(spec.document)
@@ -43,10 +46,8 @@ def _is_switch(program: Program | TaskProgram, param: str) -> bool:
 
 
 def _submissions(program: TaskProgram, reader: Reader) -> None:
-    """Note what is handed in and read by no rule; code of the harness's own may read anything."""
+    """Note what is handed in and read by no rule."""
     spec = program.spec
-    if any("python" in path for path in spec.document.keys):
-        return
     packs = [pack.document for pack in spec.packs]
     for step in spec.steps:
         for submission in step.submissions:

@@ -10,9 +10,10 @@ from reference_text import example
 
 from rulebook import UnmeasuredError
 from rulebook.errors import NotHandedIn
-from rulebook.judges import AlwaysPassJudge, FileContext, RubricContext, RubricJudge, TranscriptContext
+from rulebook.judges import AlwaysPassJudge, AnswersContext, FileContext, RubricContext, RubricJudge, TranscriptContext
 from rulebook.schemas.scoring import Scoring
 from rulebook.schemas.transcript import (
+    AnswersSubmittedEvent,
     ChatCompletionMessageToolCall,
     Function,
     Message,
@@ -239,6 +240,34 @@ def test_completed_calls_of_a_tool_are_shown_with_what_they_answered() -> None:
 
 def test_a_call_without_an_answer_is_not_shown() -> None:
     assert TranscriptContext(tool="*").render(Transcript(run_id="r", events=called("bash", "x", 1)[:1])) == ""
+
+
+# AnswersContext
+
+ANSWERS = Transcript(
+    run_id="r",
+    events=[AnswersSubmittedEvent(answers={"total": "41", "note": "a\ntotal: 7"}), AnswersSubmittedEvent(answers={"total": "42"})],
+)
+
+
+def test_answers_are_shown_by_name_or_one_alone() -> None:
+    assert AnswersContext().render(ANSWERS) == "total: 42\n\nnote: a\n    total: 7"
+    assert AnswersContext("total").render(ANSWERS) == "42"
+    assert AnswersContext(key="gone").render(ANSWERS) == AnswersContext().render(WORK) == ""
+    with pytest.raises(ValueError):
+        AnswersContext("")
+
+
+def test_a_student_that_submitted_no_answer_scores_0_and_no_model_is_asked() -> None:
+    with endpoint(YES) as server:
+        assert judge(server, context=[AnswersContext()]).evaluate(WORK).score == 0.0
+    assert server.bodies == []
+
+
+@pytest.mark.parametrize("context", ["sk-key", ["total"], [AnswersContext]])
+def test_what_is_no_context_is_refused_when_it_is_built(context: Any) -> None:
+    with pytest.raises(TypeError, match="api_key_env"):
+        RubricJudge([CAUSE], "judge", context)
 
 
 def test_a_scoring_of_a_rubric_can_be_written() -> None:
