@@ -5,7 +5,7 @@ from rulebook.api.judge_text import judge_text
 from rulebook.api.judges import AlwaysPassJudge, AndJudge, Judge, OrJudge
 from rulebook.api.regex_judge import RegexJudge
 from rulebook.api.rubric_context import AnswersContext, FileContext, RubricContext, TranscriptContext
-from rulebook.api.rubric_judge import RubricJudge
+from rulebook.api.rubric_judge import RubricCriterion, RubricJudge
 
 __all__ = [
     "AlwaysPassJudge",
@@ -17,6 +17,7 @@ __all__ = [
     "OrJudge",
     "RegexJudge",
     "RubricContext",
+    "RubricCriterion",
     "RubricJudge",
     "TranscriptContext",
     "judge_text",

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import NotRequired, TypedDict
 
 from rulebook.api.judges import Judge
 from rulebook.api.own_machine import own_ports
@@ -12,6 +13,15 @@ from rulebook.evidence.rubric import Asking, Criterion, scored_by_rubric
 from rulebook.evidence.run_transcript import Transcript
 from rulebook.evidence.scoring import Scoring
 from rulebook.outcome import student_fault
+
+
+class RubricCriterion(TypedDict):
+    """An entry of a rubric, for a type checker; any mapping with these keys is one."""
+
+    criterion: str
+    weight: float | str
+    id: NotRequired[str]
+    required: NotRequired[bool]
 
 
 class RubricJudge(Judge):

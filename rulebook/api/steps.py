@@ -102,10 +102,13 @@ class Task(ABC):
 
 def paths_of(step: Step) -> tuple[Path, ...]:
     """A step's submission paths. Raises TypeError for what is no tuple, ValueError for what is no absolute path."""
-    paths = step.submission_paths
+    return checked_paths(step.submission_paths, f"`{type(step).__name__}.submission_paths`")
+
+
+def checked_paths(paths: object, name: str) -> tuple[Path, ...]:
+    """These submission paths, none for None; `name` is what messages call them. Raises as `paths_of` does."""
     if paths is None:
         return ()
-    name = f"`{type(step).__name__}.submission_paths`"
     if not isinstance(paths, tuple):
         raise TypeError(f"{name} must be a tuple of paths: write `(path,)`.")
     for path in paths:
