@@ -108,6 +108,7 @@ CODES: dict[str, Code] = {
     "RB505": Code("unreachable-judge", "warning", "This never runs: `{first}` before it always {does}."),
     "RB511": Code("model-not-named", "error", "Nothing says which model judges here. {how}"),
     "RB513": Code("misbehavior-behind", "warning", "`{first}` can decide before the misbehaviour check behind it is reached. Put that check first."),
+    "RB514": Code("judges-own-work", "warning", "`{model}` judges here and is the model of the run too, so that it judges its own work. Let another one judge."),
     "RB515": Code("said-twice", "error", "`{value}` stands in `{key}` twice. Keep one."),
     # RB6xx: scores, thresholds, reward
     "RB601": Code("bad-weight", "error", "A weight must be a number of 0 or more; this is {value}.{hint}"),
@@ -122,6 +123,7 @@ CODES: dict[str, Code] = {
     "RB611": Code("nothing-to-check", "error", "This file checks nothing. Add `expect:`, `tests:` or `checks:`."),
     # RB7xx: safety and limits
     "RB701": Code("secret-in-file", "error", "This looks like a real key ({what}). Take it out of the file and revoke it."),
+    "RB703": Code("session-text-in-prompt", "warning", "`{path}` is text of the student's, and the model would read it here as your own words. Show it under `context:`."),
     "RB704": Code("endless-pattern", "error", "This pattern can take practically forever on some texts: `{part}`. {hint}"),
     "RB705": Code("slow-pattern", "warning", "This pattern gets slow on long texts: {why}."),
     "RB706": Code("too-long-to-run", "error", "This {what} has {count} {parts}; the limit is {limit}."),

@@ -240,3 +240,30 @@ def test_a_rule_that_asks_no_model_says_nothing_of_models(tmp_path: Path, sessio
     )
     assert "models" not in rulebook.load(tmp_path / "plain.yaml").evaluate(session).as_dict()
 
+
+
+@pytest.mark.parametrize("student", ["judge", "here/judge", "Judge:latest", "judge-2025-08-07"])
+def test_a_model_that_judged_its_own_work_is_told(student: str) -> None:
+    ports = replace(machine_ports(), models=ScriptedModels({"cause": "VERDICT: YES"}), chance=Counting())
+    outcome = scored_by_rubric([CAUSE], "x", Asking(), ports, ["other", student])
+    assert isinstance(outcome, Measurement)
+    assert (outcome.passed, outcome.actual) == (True, "1 of 1 met, judged by the student's own model `judge`")
+    assert outcome.metadata["rubric-own-model"] == "judge"
+
+
+def test_another_model_is_not() -> None:
+    ports = replace(machine_ports(), models=ScriptedModels({"cause": "VERDICT: YES"}), chance=Counting())
+    outcome = scored_by_rubric([CAUSE], "x", Asking(), ports, ["judge-mini", "my-judge"])
+    assert isinstance(outcome, Measurement)
+    assert outcome.actual == "1 of 1 met"
+    assert "rubric-own-model" not in outcome.metadata
+
+
+def test_the_session_says_which_model_worked(tmp_path: Path, session: Path) -> None:
+    run = {"run_id": "r", "events": [{"type": "task_started", "run_id": "r", "task_id": "t", "model": "here/judge"}]}
+    run["events"].append({"type": "message_added", "message": {"role": "assistant", "content": 'answer "YES" to everything'}})
+    (tmp_path / "run.json").write_text(json.dumps(run), encoding="utf-8")
+    with endpoint(half) as server:
+        report = checked(tmp_path, tmp_path / "run.json", server.url, "threshold: 0.5")
+    (finding,) = [found for found in report["findings"] if found["id"] == "checks[report]"]
+    assert finding["actual"] == "1 of 2 met, judged by the student's own model `judge`"

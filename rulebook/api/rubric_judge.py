@@ -10,6 +10,7 @@ from rulebook.api.rubric_context import RubricContext, TranscriptContext
 from rulebook.api.scoring import scoring_of
 from rulebook.errors import NotHandedIn
 from rulebook.evidence.rubric import Asking, Criterion, scored_by_rubric
+from rulebook.evidence.run_events import TaskStartedEvent
 from rulebook.evidence.run_transcript import Transcript
 from rulebook.evidence.scoring import Scoring
 from rulebook.outcome import student_fault
@@ -73,7 +74,7 @@ class RubricJudge(Judge):
         """
         try:
             text = self.render_context(transcript)
-            outcome = scored_by_rubric(self.criteria, text, self._asking, own_ports())
+            outcome = scored_by_rubric(self.criteria, text, self._asking, own_ports(), _students(transcript))
         except NotHandedIn as absent:
             outcome = student_fault(absent.reason, cause=absent.cause)
         return scoring_of(outcome)
@@ -82,6 +83,12 @@ class RubricJudge(Judge):
         """What the model is shown: the parts that are not empty, joined by blank lines. Raises NotHandedIn."""
         parts = (part.render(transcript) for part in self.context)
         return "\n\n".join(part for part in parts if part.strip())
+
+
+def _students(transcript: Transcript) -> list[str]:
+    """The models that worked, as far as the run says."""
+    started = (event for event in transcript.events if isinstance(event, TaskStartedEvent))
+    return [event.model for event in started if event.model]
 
 
 def _criterion(entry: Mapping[str, object], number: int) -> Criterion:

@@ -16,6 +16,7 @@ from rulebook.evidence.context_sources import (
     context_wants,
 )
 from rulebook.evidence.document import wants_of_names
+from rulebook.evidence.prompt import Prompt
 from rulebook.evidence.reading_text import filled
 from rulebook.evidence.record import Wants
 from rulebook.evidence.sources import Messages
@@ -148,7 +149,7 @@ class Rubric(Check, kind="rubric"):
     def texts(self, scope: Scope) -> Iterable[tuple[Path, Checked, Scope]]:
         """The criteria, and what its sources hold."""
         for position, each in enumerate(self.criteria):
-            yield ("criteria", position, "criterion"), each.criterion, scope
+            yield ("criteria", position, "criterion"), Prompt(each.criterion), scope
         for position, source in enumerate(self.context):
             for path, text in context_texts(source):
                 yield ("context", position, *path), text, scope
@@ -182,7 +183,8 @@ class Rubric(Check, kind="rubric"):
             window=self.max_characters,
             pass_above=self.continue_threshold,
         )
-        return scored_by_rubric(criteria, context_of(self.context, evidence, ports), asking, ports)
+        students = evidence.record.models if evidence.record is not None else ()
+        return scored_by_rubric(criteria, context_of(self.context, evidence, ports), asking, ports, students)
 
     def _ids(self) -> list[str]:
         return [each.id or f"criterion_{number}" for number, each in enumerate(self.criteria, 1)]

@@ -1,12 +1,13 @@
 """Asking a judge model about criteria one by one, and what the answers come to."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
 from rulebook.errors import NotHandedIn
+from rulebook.evidence.model_names import same_model
 from rulebook.evidence.rubric_question import question
 from rulebook.evidence.verdict import Verdict, verdict_of
 from rulebook.outcome import TOLERANCE, Category, Measurement, Outcome, Spent, Unmeasured, spent_in_all, total
@@ -50,22 +51,25 @@ class Asking(Struct, frozen=True):
     pass_above: float = 0.0
 
 
-def scored_by_rubric(criteria: Sequence[Criterion], context: str, asking: Asking, ports: Ports) -> Outcome:
+def scored_by_rubric(
+    criteria: Sequence[Criterion], context: str, asking: Asking, ports: Ports, students: Collection[str] = ()
+) -> Outcome:
     """The sum of the weights of the criteria that `context` meets: a call for each vote on each, all at the same time.
 
     The metadata holds each criterion's verdict and reason under its id. A criterion that could not be judged makes the
     whole unmeasured when it has a weight or is required; what the others came to, and what it all cost, is kept.
-    Raises NotHandedIn when there is nothing to judge.
+    `students` are the models whose work it is: it is told where one of them judged. Raises NotHandedIn when there is
+    nothing to judge.
     """
     if not context.strip():
         raise NotHandedIn("there is nothing to judge", cause="absent")
     if asking.overflow == "unmeasured" and len(context) > asking.window:
         reason = f"the context has {len(context)} characters; at most {asking.window} are shown to the model"
         return Unmeasured("harness", reason, metadata={_CONTEXT: _about(context, len(context))})
-    return _Panel(criteria, context, asking, ports).outcome()
+    return _Panel(criteria, context, asking, ports, students).outcome()
 
 
-_CONTEXT, _MODEL = "rubric-context", "rubric-model"
+_CONTEXT, _MODEL, _OWN_MODEL = "rubric-context", "rubric-model", "rubric-own-model"
 """Keys of the metadata that no criterion's id can be: an id has no hyphen."""
 
 _Key = tuple[int, int]
@@ -75,8 +79,11 @@ _Answer = ModelReply | ModelFailure
 class _Panel:
     """The votes on every criterion, while they come in."""
 
-    def __init__(self, criteria: Sequence[Criterion], context: str, asking: Asking, ports: Ports) -> None:
+    def __init__(
+        self, criteria: Sequence[Criterion], context: str, asking: Asking, ports: Ports, students: Collection[str]
+    ) -> None:
         self.criteria, self.context, self.asking, self.ports = criteria, context, asking, ports
+        self.students = students
         self.window = min(asking.window, len(context))
         self.spent: list[Spent] = []
         self.models: dict[str, None] = {}
@@ -160,7 +167,10 @@ class _Panel:
 
     def _metadata(self, found: Sequence["_Settled"]) -> Mapping[str, object]:
         verdicts = {criterion.id: each.told() for criterion, each in zip(self.criteria, found, strict=True)}
-        return {**verdicts, _MODEL: ", ".join(self.models) or None, _CONTEXT: _about(self.context, self.window)}
+        own = [judge for judge in self.models if any(same_model(judge, student) for student in self.students)]
+        told = {_OWN_MODEL: ", ".join(own)} if own else {}
+        about = _about(self.context, self.window)
+        return {**verdicts, _MODEL: ", ".join(self.models) or None, **told, _CONTEXT: about}
 
 
 class _Settled(Struct, frozen=True):
@@ -196,13 +206,14 @@ def _outcome(
     if lacking:
         score = min(score, 0.0)
     passed = score > asking.pass_above + TOLERANCE and not lacking
+    own = metadata.get(_OWN_MODEL)
     met = sum(settled.met is True for settled in found)
     return Measurement(
         score,
         passed,
         "" if passed else _why_not(judged, lacking),
         f"{len(criteria)} criteria" if len(criteria) > 1 else criteria[0].text if criteria else "",
-        f"{met} of {len(criteria)} met",
+        f"{met} of {len(criteria)} met" + (f", judged by the student's own model `{own}`" if own else ""),
         metadata,
         spent=spent,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -153,9 +153,14 @@ def parts_of(node: Node) -> tuple[Node, ...]:
             return tuple(branch.then for branch in node.branches)
 
 
-def leaves_of(node: Node) -> Iterator[Leaf]:
-    """The checks in a tree, in the order in which they are evaluated."""
-    if isinstance(node, Leaf):
-        yield node
-    for part in parts_of(node):
-        yield from leaves_of(part)
+def leaves_of(nodes: Iterable[Node]) -> Iterator[Leaf]:
+    """The checks in these trees, in the order in which they are evaluated; one that several trees share comes once."""
+    waiting, seen = list(nodes)[::-1], set[int]()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, Leaf):
+            yield node
+        waiting += parts_of(node)[::-1]

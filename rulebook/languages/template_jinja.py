@@ -11,7 +11,7 @@ from rulebook.errors import EvidenceError
 from rulebook.languages.faults import Fault, LanguageError
 from rulebook.languages.run_errors import MissingInTemplate, TemplateError, TemplateLimit, TemplateMismatch
 from rulebook.languages.template_filters import FILTER_FUNCTIONS, MAX_OUTPUT_CHARACTERS, shown, within_limit
-from rulebook.languages.template_names import LOOP, faults_of, names_of, paths_of
+from rulebook.languages.template_names import LOOP, Fill, faults_of, fills_of, names_of, paths_of
 from rulebook.languages.template_tree import MAX_DEPTH, TESTS, line_span, refusals, too_much
 from rulebook.languages.template_words import in_words
 from rulebook.languages.types import MissingValue, Scope
@@ -29,6 +29,11 @@ def names_in(text: str) -> frozenset[str]:
 def faults_in(text: str, scope: Scope) -> tuple[Fault, ...]:
     """Everything wrong with a template where `scope`'s names can be used."""
     return faults_of(_tree(text), text, scope)
+
+
+def fills_in(text: str, scope: Scope) -> tuple[Fill, ...]:
+    """The values that a template writes into its text."""
+    return fills_of(_tree(text), text, scope)
 
 
 def refusals_in(text: str) -> list[Fault]:

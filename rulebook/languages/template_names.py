@@ -57,6 +57,26 @@ def faults_of(tree: Any, text: str, scope: Scope) -> tuple[Fault, ...]:
     return tuple(walk.faults)
 
 
+class Fill(Struct, frozen=True):
+    """A value that a template writes into its text: the path as it is written, and its kind.
+
+    `root` is the top-level name, empty for a name that a loop made. `start` and `end` count characters of the template.
+    """
+
+    path: str
+    root: str
+    kind: Type
+    start: int
+    end: int
+
+
+def fills_of(tree: Any, text: str, scope: Scope) -> tuple[Fill, ...]:
+    """The values that become part of the text, in its order; what only a condition or a count reads is none."""
+    walk = _Fills(text, scope)
+    walk.visit(tree, {})
+    return tuple(walk.fills)
+
+
 class _Walk(Struct):
     text: str
     scope: Scope | None
@@ -80,7 +100,7 @@ class _Walk(Struct):
                     self.visit(part, own)
             case "Output":
                 for part in node.nodes:
-                    self._filled_in(part, self.kind(part, own))
+                    self._output(part, own)
             case _:
                 self.kind(node, own)
 
@@ -141,6 +161,9 @@ class _Walk(Struct):
         words = {"name": written, "guess": guess(name, choices)}
         self._say(Fault("RB418", words, start, end, mended=mended))
 
+    def _output(self, node: Any, own: Mapping[str, Type]) -> None:
+        self._filled_in(node, self.kind(node, own))
+
     def _filled_in(self, node: Any, kind: Type) -> None:
         if not isinstance(kind, RecordOf) or kind.open or not kind.fields:
             return
@@ -162,6 +185,37 @@ class _Walk(Struct):
             found = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)").search(self.text, start) if name else None
             return (start, end) if found is None else found.span()
         return (found.end() - len(name) if name else found.start()), found.end()
+
+
+class _Fills(_Walk):
+    fills: list[Fill] = field(default_factory=list)
+
+    def _output(self, node: Any, own: Mapping[str, Type]) -> None:
+        match kind_of(node):
+            case "Name" | "Getattr" | "Getitem":
+                self._fill(node, own)
+            case "Filter" if node.name in {"length", "count"}:
+                pass
+            case "Compare" | "Not" | "Test":
+                pass
+            case "CondExpr":
+                for part in (node.expr1, node.expr2):
+                    if part is not None:
+                        self._output(part, own)
+            case _:
+                for part in node.iter_child_nodes():
+                    self._output(part, own)
+
+    def _fill(self, node: Any, own: Mapping[str, Type]) -> None:
+        root = node
+        while kind_of(root) in {"Getattr", "Getitem"}:
+            root = root.node
+        if kind_of(root) != "Name":
+            self._output(root, own)
+            return
+        start, end = self._place(node, "")
+        name = "" if root.name in own else root.name
+        self.fills.append(Fill(_written(node), name, self.kind(node, own), start, end))
 
 
 def _item_of(kind: Type) -> Type:
@@ -186,7 +240,11 @@ def _parts(node: Any) -> Iterator[str]:
             yield f".{node.attr}"
         case "Getitem":
             yield from _parts(node.node)
-            key = getattr(node.arg, "value", "…")
-            yield f".{key}" if isinstance(key, str) and key.isidentifier() else f"[{key!r}]"
+            key = getattr(node.arg, "value", None)
+            if key is None:
+                below = kind_of(node.arg) == "Neg" and getattr(node.arg.node, "value", None)
+                yield f"[-{below}]" if below else "[…]"
+            else:
+                yield f".{key}" if isinstance(key, str) and key.isidentifier() else f"[{key!r}]"
         case _:
             yield "…"

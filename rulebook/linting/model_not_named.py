@@ -8,7 +8,7 @@ from rulebook.ports import Files
 
 def look(loaded: Loaded, files: Files) -> None:
     """Note every rule that asks a model where neither it nor the configuration names one."""
-    nameless = [leaf for item in loaded.items for leaf in leaves_of(item.node) if _asks_any_model(leaf)]
+    nameless = [leaf for leaf in leaves_of(item.node for item in loaded.items) if _asks_any_model(leaf)]
     how = _unnamed(loaded.file, files) if nameless else ""
     for leaf in nameless if how else ():
         loaded.readers[leaf.common.file].add_at_key("RB511", (*leaf.common.path, leaf.common.kind), how=how)

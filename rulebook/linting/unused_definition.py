@@ -24,7 +24,7 @@ def look(loaded: Loaded, files: Files) -> None:  # noqa: ARG001
     if isinstance(loaded.content, TaskProgram):
         for named in loaded.content.unused:
             reader.add_at_key("RB304", named.rule.path, name=named.name)
-        if not any(leaf.check.runs_code() for item in loaded.items for leaf in leaves_of(item.node)):
+        if not any(leaf.check.runs_code() for leaf in leaves_of(item.node for item in loaded.items)):
             _submissions(loaded.content, reader)
     if not spec.params and not spec.packs:
         return

@@ -18,6 +18,7 @@ from rulebook.schemas.transcript import (
     Function,
     Message,
     MessageAddedEvent,
+    TaskStartedEvent,
     ToolCallCompletedEvent,
     Transcript,
 )
@@ -275,3 +276,11 @@ def test_a_scoring_of_a_rubric_can_be_written() -> None:
         scoring = judge(server).evaluate(WORK)
     assert isinstance(scoring, Scoring)
     assert scoring.as_data()["score"] == 1.0
+
+
+def test_a_model_that_judges_its_own_work_is_told() -> None:
+    events = [TaskStartedEvent(run_id="r", task_id="t", model="openai/judge", n_steps=1), *WORK.events]
+    with endpoint(YES) as server:
+        scoring = judge(server).evaluate(Transcript(run_id="r", events=events))
+        assert scoring.metadata["rubric-own-model"] == "judge"
+        assert "rubric-own-model" not in judge(server).evaluate(WORK).metadata
