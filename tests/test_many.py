@@ -235,3 +235,16 @@ def test_a_reason_does_not_say_again_which_session(capsys: pytest.CaptureFixture
     )
     assert check("--session", "runs", "--output", "file/reports") == 2
     assert "no report: not a directory:" in capsys.readouterr().out
+
+
+def test_what_models_may_be_asked_is_counted_over_all_sessions() -> None:
+    for name in "abc":
+        session(f"runs/{name}.jsonl", "grep")
+    models = '[models]\nmodel = "any"\nmax_calls = 2\n[[providers]]\nname = "played"\nkind = "scripted"\nanswers = "answers.toml"\n'
+    Path("rulebook.toml").write_text(models)
+    Path("answers.toml").write_text('[[answers]]\nreply = "VERDICT: YES"\n')
+    Path("tidy.yaml").write_text(RULES.replace("expect:", "checks: {good: {rubric: [{criterion: good, weight: 1}]}}\nexpect:"))
+    check("--session", "runs", "--parallel", "3", "--output", "out")
+    told = [json.loads(Path(f"out/{name}.jsonl.report.json").read_text())["findings"] for name in "abc"]
+    states = [finding["status"] for found in told for finding in found if finding["id"] == "checks[good]"]
+    assert states == ["pass", "pass", "unmeasured"]

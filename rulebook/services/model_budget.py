@@ -3,11 +3,15 @@
 import threading
 
 from rulebook.outcome import Spent, total
+from rulebook.ports import ModelRequest
 from rulebook.spec.providers import Chosen, Providers
 
 
 class ModelBudget:
-    """Counts calls and money against `max_calls` and `max_cost`; safe to share between threads."""
+    """Counts calls and money against `max_calls` and `max_cost`; safe to share between threads.
+
+    Calls that are under way when the money is used up are not ended, so that it may be passed by what they cost.
+    """
 
     def __init__(self, providers: Providers) -> None:
         self._providers = providers
@@ -32,7 +36,17 @@ class ModelBudget:
             self._calls += 1
             return None
 
-    def paid(self, spent: Spent) -> None:
-        """Count what a call came to."""
+    def paid(self, spent: Spent, chosen: Chosen, request: ModelRequest) -> None:
+        """Count what a call came to; one that does not say its tokens, as the most that it can have come to."""
+        known = spent.costs.get(self._providers.cost_currency, 0.0)
         with self._turn:
-            self._costs.append(spent.costs.get(self._providers.cost_currency, 0.0))
+            self._costs.append(known + spent.uncounted * _most(chosen, request))
+
+
+def _most(chosen: Chosen, request: ModelRequest) -> float:
+    """What the request can cost at most, as far as its price is known: no token is shorter than a byte."""
+    price = chosen.provider.prices.get(chosen.model)
+    if price is None:
+        return 0.0
+    read = len((request.system + request.user).encode("utf-8", "surrogatepass"))
+    return (read * price.input + request.max_tokens * price.output) / 1_000_000

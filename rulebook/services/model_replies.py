@@ -16,6 +16,8 @@ MAX_ATTEMPTS = 8
 
 _TOO_LONG = r"context.?(length|window|size)|too (long|many tokens|large)|maximum.{0,40}tokens|reduce the length"
 _SHOWN_CHARACTERS = 300
+_MOST_TOKENS = 1_000_000_000
+"""No answer has more; a count that says so counts nothing."""
 
 
 class Fault(Struct, frozen=True):
@@ -79,7 +81,7 @@ def spent_by(data: Any, chosen: Chosen) -> Spent:
     usage = data.get("usage") if isinstance(data, dict) else None
     said = usage if isinstance(usage, dict) else {}
     read, written = said.get("prompt_tokens"), said.get("completion_tokens")
-    if not (type(read) is int and type(written) is int and read >= 0 and written >= 0):
+    if not (type(read) is int and type(written) is int and 0 <= read <= _MOST_TOKENS and 0 <= written <= _MOST_TOKENS):
         return UNKNOWN
     price = chosen.provider.prices.get(chosen.model)
     if price is None:

@@ -85,6 +85,8 @@ class OpenAIModels:
             reason = f"{at(call.chosen)} did not answer within {call.request.timeout_s:g} s"
             last = f" (before that: {call.last})" if call.last else ""
             lost = [UNKNOWN] if call.under_way else []
+            for spent in lost:
+                self._budget.paid(spent, call.chosen, call.request)
             return ModelFailure("harness", reason + last, spent_in_all([*call.spent, *lost]))
 
     async def _attempts(self, call: "_Call", client: openai.AsyncOpenAI, key: str) -> Answer:
@@ -100,7 +102,7 @@ class OpenAIModels:
             finally:
                 self._free.release()
             call.spent.append(found.spent)
-            self._budget.paid(found.spent)
+            self._budget.paid(found.spent, call.chosen, call.request)
             spent = spent_in_all(call.spent)
             if isinstance(found, ModelReply):
                 return ModelReply(found.text, found.model, found.finish, spent)

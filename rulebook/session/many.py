@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from rulebook.errors import UnknownFormat, UsageError
+from rulebook.expression.nodes import leaves_of
+from rulebook.expression.program import folder_of
 from rulebook.report.batch import FAULT, Line, line_of
 from rulebook.report.eval_report import canonical, eval_report
 from rulebook.report.judged import Judged
@@ -25,12 +27,15 @@ def check_many(check: Check, sessions: Sequence[str], *, output: str | None, wor
     """A line for each session, in the order of `sessions`; a file that holds several gives one for each.
 
     `output` is the folder into which each one's report is written, None: nowhere. `workers` None: as many processes as
-    there are processors where the sessions are large or commands are run, else one. Whatever becomes of one session
+    there are processors where the sessions are large or commands are run, else one. Where models may only be asked so
+    much, it is always one: several could not keep one count. Whatever becomes of one session
     is told by its line, and the others go on.
     """
     root = _common_folder(sessions)
     if workers is None:
         workers = _worthwhile(check, sessions)
+    if workers > 1 and _has_a_budget(check):
+        workers = 1
     work = partial(_lines, check, root, output)
     for lines in in_order(work, sessions, min(workers, len(sessions)), partial(_lost, root)):
         yield from lines
@@ -94,6 +99,19 @@ def _common_folder(sessions: Sequence[str]) -> str:
     paths = [session if os.path.lexists(session) else session.rpartition("#")[0] for session in sessions]
     folders = [os.path.dirname(os.path.abspath(path)) for path in paths if path and os.path.lexists(path)]
     return os.path.commonpath(folders) if folders else os.curdir
+
+
+def _has_a_budget(check: Check) -> bool:
+    """Whether the rules ask a model, and the configuration says how often or for how much that may be."""
+    if not any(leaf.check.kind == "rubric" for leaf in leaves_of(item.node for item in check.program.items)):
+        return False
+    from rulebook.spec.provider_files import config_files, read_providers  # only rules that ask a model pay for it
+
+    try:
+        providers = read_providers(config_files(folder_of(check.spec_path), check.ports.files), check.ports.files)
+    except UsageError:
+        return False
+    return providers.max_calls is not None or providers.max_cost is not None
 
 
 def _worthwhile(check: Check, sessions: Sequence[str]) -> int:

@@ -342,6 +342,32 @@ def test_money_beyond_the_budget_is_not_spent() -> None:
         assert "0.0008 USD" in failure.reason
 
 
+def test_money_that_nobody_knows_the_amount_of_is_not_nothing() -> None:
+    """16 bytes at 2 USD and 40 tokens at 10 USD a million come to 0.000432 USD at most: the second passes the limit."""
+    with endpoint(says("x", usage=None)) as server:
+        client = Client(server.url, prices=True, max_cost=0.00082)
+        asked = [client.ask(ModelRequest("Judge.", "So, now?!?", max_tokens=40))[0] for _ in range(3)]
+        assert [type(answer) for answer in asked] == [ModelReply, ModelReply, ModelFailure]
+        assert asked[0].spent == UNKNOWN
+        assert len(server.bodies) == 2
+
+
+def test_an_attempt_that_was_given_up_is_not_free() -> None:
+    done = threading.Event()
+    with endpoint(waits(done), says("x")) as server:
+        client = Client(server.url, prices=True, max_cost=0.1)
+        assert client.one(timeout_s=0.3, max_tokens=10_000).spent == UNKNOWN
+        done.set()
+        assert client.one().category == "budget"
+
+
+@pytest.mark.parametrize("tokens", [10**30, 10**400, -1, True, 1.5, "5", None])
+def test_a_count_of_tokens_that_is_none_is_not_known(tokens: Any) -> None:
+    with endpoint(says("x", usage=(tokens, 1)), says("x", usage=(1, tokens))) as server:
+        client = Client(server.url, prices=True)
+        assert client.one().spent == client.one().spent == UNKNOWN
+
+
 def test_a_budget_in_money_needs_a_price() -> None:
     with endpoint(says("x")) as server:
         failure = Client(server.url, max_cost=1.0).one()
