@@ -90,7 +90,23 @@ WRONG = {
     '[models]\n\nmodel = ""': "line 3: `model` is empty.",
     "[models]\nconcurrency = 0": "line 2: `concurrency` must be a whole number of 1 or more.",
     "[models]\nconcurrency = true": "line 2: `concurrency` must be a whole number of 1 or more.",
-    '[models]\ntimeout = "2"': "line 2: `timeout` must be a time such as `120s`.",
+    '[models]\ntimeout = "2"': "line 2: `timeout` must be a time such as `120s`, a day at most.",
+    '[models]\ntimeout = "86401s"': "line 2: `timeout` must be a time such as `120s`, a day at most.",
+    '[models]\nmax_cost = "1000000000 USD"': "line 2: `max_cost` must be an amount such as `5 USD`.",
+    '[models]\nmodel = "a\\nb"': "line 2: `model` holds a sign that cannot be printed.",
+    '[models]\n"größe" = 1': "line 2: I don't know `größe` in `[models]`.",
+    '[models]\nmax_calls = ' + "9" * 5000: "holds a number of more digits than can be read.",
+    '[[providers]]\nname = "a\\u001b[31m"\nbase_url = "http://a"': "line 2: `name` holds a sign that cannot be printed.",
+    '[[providers]]\nname = "a"\nbase_url = "http://a"\napi_key = "sk-0"': "line 4: `api_key`: a key does not belong into a file. Write `api_key_env = \"LOCAL_KEY\"`, the name of the variable that holds it.",
+    '[[providers]]\nname = "a"\nbase_url = "http://a"\napi_key_env = "sk-0123456789"': "line 4: `api_key_env` is the name of the variable that holds the key, such as `LOCAL_KEY`: it is no name of a variable.",
+    '[[providers]]\nname = "a"\nbase_url = "http://a"\napi_key_env = "gsk_abcdefghijklmnopq0"': "line 4: `api_key_env` is the name of the variable that holds the key, such as `LOCAL_KEY`: it looks like the key itself.",
+    '[[providers]]\nname = "a"\nbase_url = "http://a"\nanswers = "a.toml"': "line 4: `answers` has no effect in a provider of kind `openai-compatible`.",
+    '[[providers]]\nname = "a"\nkind = "scripted"\nprices = {}': "line 4: `prices` has no effect in a provider of kind `scripted`.",
+    '[[providers]]\nname = "a"\nbase_url = "http://u:secret@a/v1"': "line 3: the provider `a` needs a `base_url` such as `http://127.0.0.1:8000/v1`: it holds a name or a password",
+    '[[providers]]\nname = "a"\nbase_url = "http://a/v1?key=secret"': "line 3: the provider `a` needs a `base_url` such as `http://127.0.0.1:8000/v1`: it goes on behind its path",
+    '[[providers]]\nname = "a"\nbase_url = "http://a b/v1"': "line 3: the provider `a` needs a `base_url` such as `http://127.0.0.1:8000/v1`: it holds a blank",
+    '[[providers]]\nname = "a"\nbase_url = "http://a:99999/v1"': "line 3: the provider `a` needs a `base_url` such as `http://127.0.0.1:8000/v1`: it is no address.",
+    '[[providers]]\nname = "a"\nbase_url = "http://[::1/v1"': "line 3: the provider `a` needs a `base_url` such as `http://127.0.0.1:8000/v1`: it is no address.",
     '[models]\nmax_cost = "5"': "line 2: `max_cost` must be an amount such as `5 USD`.",
     '[models]\ncache = "no"': "line 2: `cache` must be `true` or `false`.",
     "models = 1": "line 1: `models` must be a table, `[models]`.",
@@ -101,7 +117,7 @@ WRONG = {
     '[[providers]]\nbase_url = "http://a"': "line 1: a provider needs a `name`, such as `local`.",
     '[[providers]]\nname = "a/b"': "line 2: a provider's `name` has no `/`, such as `local`.",
     '[[providers]]\nname = "a"\nkind = "openai"': "line 3: `openai` isn't one of the choices for `kind`: `openai-compatible`, `scripted`.",
-    '[[providers]]\nname = "a"': "line 1: the provider `a` needs a `base_url` such as `http://127.0.0.1:8000/v1`.",
+    '[[providers]]\nname = "a"': "line 1: the provider `a` needs a `base_url` such as `http://127.0.0.1:8000/v1`: it is missing.",
     '[[providers]]\nname = "a"\nbase_url = "file:///etc"': "line 3: the provider `a` needs a `base_url`",
     '[[providers]]\nname = "a"\nbase_url = "http://a"\n[[providers]]\nname = "a"\nbase_url = "http://b"': "line 5: two providers are called `a`.",
     '[[providers]]\nname = "a"\nbase_url = "http://a"\ncurrency = "usd"': "line 4: `currency` must be three capital letters such as `USD`.",
@@ -126,6 +142,25 @@ def test_what_cannot_be_read_at_all(tmp_path: Path, raw: bytes, told: str) -> No
     (tmp_path / "rulebook.toml").write_bytes(raw)
     with pytest.raises(UsageError, match=told):
         read_providers([str(tmp_path / "rulebook.toml")], FILES)
+
+
+def test_no_message_repeats_what_may_be_a_key(tmp_path: Path) -> None:
+    for line in ('api_key = "sk-0123secret"', 'api_key_env = "sk-0123secret"', 'base_url = "http://u:sk-0123secret@a"'):
+        with pytest.raises(UsageError) as wrong:
+            read(tmp_path, f'[[providers]]\nname = "a"\n{line}\n')
+        assert "secret" not in str(wrong.value)
+
+
+def test_names_in_any_script_and_a_mark_at_the_files_beginning(tmp_path: Path) -> None:
+    text = '\ufeff[models]\nmodel = "größe/模型"\n[[providers]]\nname = "größe"\nbase_url = "http://a"\nmodels = {"模型" = "x-1"}\n'
+    chosen = read(tmp_path, text).chosen(None, None, None)
+    assert (chosen.provider.name, chosen.model) == ("größe", "x-1")
+
+
+@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "MY_TEAMS_KEY_FOR_THE_JUDGE_2", "my_team_key_for_the_judge", "_k", "Key1", "OpenAI_Api_Key_For_Judge_2", "abcdefghijklmn0"])
+def test_a_variables_name(tmp_path: Path, name: str) -> None:
+    text = f'[[providers]]\nname = "a"\nbase_url = "http://a"\napi_key_env = "{name}"\n'
+    assert read(tmp_path, text).by_name["a"].api_key_env == name
 
 
 def test_the_projects_file_goes_before_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from rulebook.evidence.rubric import Asking, Criterion, scored_by_rubric
 from rulebook.evidence.run_events import TaskStartedEvent
 from rulebook.evidence.run_transcript import Transcript
 from rulebook.evidence.scoring import Scoring
+from rulebook.languages.endpoints import no_address, no_variable
 from rulebook.outcome import student_fault
 
 
@@ -54,6 +55,11 @@ class RubricJudge(Judge):
             raise TypeError(
                 "`context` is a list of contexts, such as `[FileContext([path])]`. A key is `api_key_env=`."
             )
+        if base_url is not None and no_address(base_url):
+            raise ValueError(f"`base_url` is an address such as `http://127.0.0.1:8000/v1`: it {no_address(base_url)}.")
+        if api_key_env is not None and no_variable(api_key_env):
+            words = "`api_key_env` is the name of the variable that holds the key"
+            raise ValueError(f"{words}: it {no_variable(api_key_env)}.")
         self.criteria = tuple(_criterion(entry, number) for number, entry in enumerate(rubric, 1))
         if len({each.id for each in self.criteria}) < len(self.criteria):
             raise ValueError("Two criteria have the same `id`; give each its own.")

@@ -20,6 +20,7 @@ from rulebook.evidence.prompt import Prompt
 from rulebook.evidence.reading_text import filled
 from rulebook.evidence.record import Wants
 from rulebook.evidence.sources import Messages
+from rulebook.languages.endpoints import masked, no_address, no_variable
 from rulebook.languages.faults import Fault, LanguageError, refused
 from rulebook.languages.template import Template, TemplateField
 from rulebook.languages.types import Scope
@@ -42,16 +43,19 @@ def _id(text: str) -> str:
 
 
 def _url(text: str) -> str:
-    if re.match(r"https?://[^/\s]+", text):
+    why = no_address(text)
+    if not why:
         return text
-    words = {"value": text, "what": "an endpoint", "example": "`http://127.0.0.1:8000/v1`"}
+    what = "an endpoint's address" if why == "is no address" else f"an endpoint's address: it {why}"
+    words = {"value": masked(text), "what": what, "example": "`http://127.0.0.1:8000/v1`"}
     raise refused(LanguageError(Fault("RB214", words)))
 
 
 def _variable(text: str) -> str:
-    if re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", text):
+    if not no_variable(text):
         return text
-    words = {"value": text, "what": "the name of a variable", "example": "`OPENAI_API_KEY`"}
+    what = "the name of the variable that holds the key"
+    words = {"value": masked(text), "what": what, "example": "`OPENAI_API_KEY`"}
     raise refused(LanguageError(Fault("RB214", words)))
 
 

@@ -8,18 +8,23 @@ from typing import Any
 from msgspec import Struct
 
 from rulebook.errors import UsageError
+from rulebook.languages.endpoints import no_address, no_variable
 from rulebook.languages.faults import LanguageError
 from rulebook.languages.fields import read_duration
 from rulebook.languages.values import money_in
 from rulebook.ports import Files
 from rulebook.spec.providers import Price, Provider, Providers
+from rulebook.spec.toml_places import line_of, read_fault
 from rulebook.spelling import guess, listed
 
 NAME = "rulebook.toml"
 _MAX_BYTES = 1024 * 1024
+_LONGEST_S = 86_400.0
+_MOST_MONEY = 1e9
 _KINDS = ("openai-compatible", "scripted")
 _TOP = ("models", "providers")
 _MODELS = ("model", "provider", "concurrency", "timeout", "max_calls", "max_cost", "cache")
+_KEYS = ("api_key", "key", "token", "secret", "password")
 _PROVIDER = ("name", "kind", "base_url", "api_key_env", "models", "prices", "currency", "answers")
 
 
@@ -58,7 +63,7 @@ def _read(path: str, files: Files) -> tuple[dict[str, Any], dict[str, Provider]]
 
     try:
         raw = files.read(path, _MAX_BYTES)
-        text = raw.decode("utf-8")
+        text = raw.decode("utf-8-sig")
     except OSError as error:
         raise UsageError(f"`{path}` cannot be read: {error.strerror or 'the machine refuses'}.") from error
     except UnicodeDecodeError as error:
@@ -70,17 +75,11 @@ def _read(path: str, files: Files) -> tuple[dict[str, Any], dict[str, Provider]]
     except RecursionError as error:
         raise UsageError(f"`{path}` is nested too deep.") from error
     except tomllib.TOMLDecodeError as error:
-        what, line = _told(str(error), text)
+        what, line = read_fault(str(error), text)
         raise UsageError(f"`{path}` line {line}: this is not TOML: {what}.") from error
+    except ValueError as error:  # TOML's integers have no end, and Python's reader has one
+        raise UsageError(f"`{path}` holds a number of more digits than can be read.") from error
     return _File(path, text).read(data)
-
-
-def _told(message: str, text: str) -> tuple[str, int]:
-    """What a TOML reader says, and the line it speaks of."""
-    found = re.search(r" \(at (?:line (\d+)|end of document).*\)$", message)
-    line = int(found[1]) if found and found[1] else text.count("\n") + 1
-    what = message[: found.start()] if found else message
-    return what[:1].lower() + what[1:], line
 
 
 class _File(Struct, frozen=True):
@@ -115,18 +114,22 @@ class _File(Struct, frozen=True):
         }
         timeout, cost = self._text(raw, "timeout", "models"), self._text(raw, "max_cost", "models")
         if timeout is not None:
-            try:
-                values["timeout_s"] = read_duration(timeout)
-            except LanguageError:
-                raise self._wrong("`timeout` must be a time such as `120s`.", "models", "timeout") from None
+            seconds = _seconds(timeout)
+            if seconds is None:
+                raise self._wrong("`timeout` must be a time such as `120s`, a day at most.", "models", "timeout")
+            values["timeout_s"] = seconds
         if cost is not None:
             money = money_in(cost)
-            if money is None:
+            if money is None or float(money[0]) >= _MOST_MONEY:
                 raise self._wrong("`max_cost` must be an amount such as `5 USD`.", "models", "max_cost")
             values |= {"max_cost": float(money[0]), "cost_currency": money[1]}
         return {key: value for key, value in values.items() if value is not None}
 
     def _provider(self, raw: dict[str, Any], index: int) -> Provider:
+        for each in _KEYS:
+            if each in raw:
+                words = f'`{each}`: a key does not belong into a file. Write `api_key_env = "LOCAL_KEY"`, the name of'
+                raise self._wrong(f"{words} the variable that holds it.", "providers", each, index)
         self._only(raw, _PROVIDER, "a provider", "providers", index)
         name = self._text(raw, "name", "providers", index)
         if name is None or "/" in name:
@@ -138,16 +141,24 @@ class _File(Struct, frozen=True):
             words = f"`{kind}` isn't one of the choices for `kind`: {listed(_KINDS)}.{near}"
             raise self._wrong(words, "providers", "kind", index)
         base_url, answers = (self._text(raw, key, "providers", index) for key in ("base_url", "answers"))
+        idle = ("answers",) if kind != "scripted" else ("base_url", "api_key_env", "prices", "currency")
+        for each in idle:
+            if each in raw:
+                raise self._wrong(f"`{each}` has no effect in a provider of kind `{kind}`.", "providers", each, index)
         if kind == "scripted":
             path = None if answers is None else os.path.join(os.path.dirname(self.path), answers)
             return Provider(name, "scripted", aliases=self._aliases(raw, index), answers=path)
-        if base_url is None or not re.match(r"https?://[^/]", base_url):
-            words = f"the provider `{name}` needs a `base_url` such as `http://127.0.0.1:8000/v1`."
+        why = "is missing" if base_url is None else no_address(base_url)
+        if base_url is None or why:
+            words = f"the provider `{name}` needs a `base_url` such as `http://127.0.0.1:8000/v1`: it {why}."
             raise self._wrong(words, "providers", "base_url", index)
         currency = self._text(raw, "currency", "providers", index) or "USD"
         if not re.fullmatch(r"[A-Z]{3}", currency):
             raise self._wrong("`currency` must be three capital letters such as `USD`.", "providers", "currency", index)
         key = self._text(raw, "api_key_env", "providers", index)
+        if key is not None and no_variable(key):
+            words = "`api_key_env` is the name of the variable that holds the key, such as `LOCAL_KEY`"
+            raise self._wrong(f"{words}: it {no_variable(key)}.", "providers", "api_key_env", index)
         aliases, prices = self._aliases(raw, index), self._prices(raw, index)
         return Provider(name, "openai-compatible", base_url, key, aliases, prices, currency)
 
@@ -174,6 +185,8 @@ class _File(Struct, frozen=True):
         value: str | None = self._typed(raw, key, str, "text in quotes", table, index)
         if value == "":
             raise self._wrong(f"`{key}` is empty.", table, key, index)
+        if value is not None and not value.isprintable():
+            raise self._wrong(f"`{key}` holds a sign that cannot be printed.", table, key, index)
         return value
 
     def _count(self, raw: dict[str, Any], key: str) -> int | None:
@@ -194,29 +207,17 @@ class _File(Struct, frozen=True):
                 raise self._wrong(f"I don't know `{key}` in {thing}.{guess(key, known)}", table, key, index)
 
     def _wrong(self, words: str, table: str, key: str, index: int = 0) -> UsageError:
-        return UsageError(f"`{self.path}` line {_line(self.text, table, key, index)}: {words}")
+        return UsageError(f"`{self.path}` line {line_of(self.text, table, key, index)}: {words}")
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        seconds = read_duration(text)
+    except LanguageError:
+        return None
+    return seconds if seconds <= _LONGEST_S else None
 
 
 def _amount(value: object) -> float | None:
     number = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
     return float(value) if number and isinstance(value, int | float) else None
-
-
-def _line(text: str, table: str, key: str, index: int) -> int:
-    """The line of `key` in the table called so, or in the `index`-th one; the table's own line where it is not there.
-
-    A TOML reader keeps no places, so the line is found again by its shape.
-    """
-    here, seen, start = "", -1, 1
-    for number, line in enumerate(text.splitlines(), 1):
-        head = re.match(r"\s*\[+\s*([\w.-]+)", line)
-        if head:
-            here, sub = head[1].split(".")[0], head[1].partition(".")[2].split(".")[0]
-            seen += here == table and not sub
-            if (here == table and max(seen, 0) == index and not sub) or (not table and here == key):
-                start = number
-            if here == table and max(seen, 0) == index and sub == key:
-                return number
-        elif here == table and max(seen, 0) == index and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*[.=]", line):
-            return number
-    return start

@@ -284,3 +284,10 @@ def test_a_model_that_judges_its_own_work_is_told() -> None:
         scoring = judge(server).evaluate(Transcript(run_id="r", events=events))
         assert scoring.metadata["rubric-own-model"] == "judge"
         assert "rubric-own-model" not in judge(server).evaluate(WORK).metadata
+
+
+@pytest.mark.parametrize("where", [{"api_key_env": "sk-0123secret"}, {"base_url": "http://u:secret@a"}, {"base_url": "file:///etc"}])
+def test_an_endpoint_that_could_not_be_asked_is_refused_when_it_is_built(where: Any) -> None:
+    with pytest.raises(ValueError, match="`(api_key_env|base_url)` is") as wrong:
+        RubricJudge([CAUSE], "judge", **where)
+    assert "secret" not in str(wrong.value)
