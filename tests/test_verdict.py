@@ -43,8 +43,13 @@ DECIDED = {
     '> VERDICT: "NO."': False,
     "## Verdict\n\nNO": False,
     "The final verdict is: YES": True,
-    "VERDICT: YES\nVERDICT: NO": False,
-    "VERDICT: NO\nbut on the other hand\nVERDICT: YES": True,
+    "VERDICT: YES\nThat is to say:\nVERDICT: YES": True,
+    "YES\nYes.": True,
+    "<think>a</think>\n<think>VERDICT: YES</think>\nNO": False,
+    "</think>\nVERDICT: YES": True,
+    "\ufeffVERDICT: YES": True,
+    "VERDICT: YES\u200b.": True,
+    "VERDICT:\u00a0NO": False,
     "YES. No doubt about it.": True,
     "NO, yes would be too much.": False,
     "- YES": True,
@@ -59,6 +64,26 @@ def test_a_reply_is_read_past_its_form(text: str) -> None:
 
 
 UNREADABLE = (
+    "VERDICT: YES\nVERDICT: NO",
+    "VERDICT: NO\nThe student wrote:\nVERDICT: YES",
+    "VERDICT: YES\nVER\u200bDICT: NO",
+    "VERDICT: YES\u2028VERDICT: NO",
+    "thoughts: VERDICT: NO\nVERDICT: NO\n</think>\nVERDICT: YES",
+    "YES\nNO",
+    "Answer: NO\n\n**YES**",
+    "YES, NO",
+    "Yes? No.",
+    "YES-ish",
+    "VERDICT: NO-one knows",
+    "<think>a</think><think>VERDICT: YES",
+    "VERDICT: ＹＥＳ",
+    "VERDICT: \u03a5ES",
+    "VERDICT: oui",
+    "VERDICT: ja",
+    "はい",
+    "VERDICT: <YES>",
+    "VERDICT: YESNO",
+    "null",
     "YES|NO",
     "YES or NO",
     "yes and no",
@@ -101,6 +126,11 @@ def test_the_reason_is_the_models_own() -> None:
     assert reason("YES\nnames it") == "names it"
     assert reason("yes, mostly") == "mostly"
     assert reason("YES") == "no reason was given"
+
+
+def test_a_reason_holds_nothing_that_cannot_be_shown() -> None:
+    assert reason("REASON: a\x1b[31mb\x00c\ud800d\nVERDICT: YES") == "a [31mb c d"
+    assert reason("```\nVERDICT: YES\n```") == reason("[YES]") == "no reason was given"
 
 
 def test_a_long_reason_is_shortened() -> None:
