@@ -10,12 +10,13 @@ from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.reading_sources import read_source
 from rulebook.evidence.reading_text import filled, place_in, text_of
 from rulebook.evidence.record import Call, Record, Wants
-from rulebook.evidence.run_events import AnswersSubmittedEvent
+from rulebook.evidence.run_events import AnswersSubmittedEvent, event_from
 from rulebook.evidence.run_transcript import Transcript, record_of_run
 from rulebook.evidence.sources import RepositoryDiff
 from rulebook.evidence.transcript import Message, SideEvent, Source
 from rulebook.evidence.transcript import Transcript as Foreign
 from rulebook.evidence.transcript_record import record_of
+from rulebook.judges import AnswersContext
 from rulebook.languages.template import read_template
 from rulebook.outcome import Seen
 from rulebook.services.ports import machine_ports
@@ -111,3 +112,12 @@ def test_another_programs_session_is_not_taken_for_one_without_answers() -> None
     record = record_of(Foreign(Source("hermes", "", ""), events=[SideEvent("answers_submitted", {"answers": {"a": "1"}})]))
     with pytest.raises(Missing, match="does not record answers"):
         text_of(read_source({"answers": True}), Evidence(record=record))
+
+
+@pytest.mark.parametrize("odd", [{"answers": {"total": 5}}, {"answers": ["42"]}])
+def test_answers_that_cannot_be_read_are_no_students_fault(odd: dict[str, object]) -> None:
+    run = Transcript(run_id="r", events=[event_from({"type": "answers_submitted", **odd})])
+    with pytest.raises(Missing, match="can be read"):
+        text_of(read_source({"answers": "total"}), Evidence(record=record_of_run(run)))
+    with pytest.raises(Missing, match="can be read"):
+        AnswersContext("total").render(run)

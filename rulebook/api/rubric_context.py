@@ -6,10 +6,11 @@ from codecs import getincrementaldecoder
 from collections.abc import Sequence
 
 from rulebook.api.own_machine import own_ports
-from rulebook.errors import NotHandedIn
+from rulebook.errors import Missing, NotHandedIn
 from rulebook.evidence.data_files import why_unread
 from rulebook.evidence.reading_text import answers_in_all
 from rulebook.evidence.record import Call, Wants
+from rulebook.evidence.run_events import UnknownEvent
 from rulebook.evidence.run_transcript import Transcript, record_of_run
 from rulebook.evidence.scoring import spelt_out
 
@@ -82,7 +83,13 @@ class AnswersContext(RubricContext):
         self.key = key
 
     def render(self, transcript: Transcript) -> str:
-        """The answers; empty when there are none, or not the one that was asked for."""
+        """The answers; empty when there are none, or not the one that was asked for.
+
+        Raises UnmeasuredError when some cannot be read.
+        """
+        odd = (event for event in transcript.events if isinstance(event, UnknownEvent))
+        if any(event.type == "answers_submitted" for event in odd):
+            raise Missing("harness", "the answers in the transcript are not so that they can be read")
         answers = transcript.answers
         return spelt_out(answers_in_all(answers) if self.key is None else answers.get(self.key, ""))
 

@@ -167,7 +167,8 @@ def _answered(call: Call) -> bool:
 
 def _answered_by_name(name: str | None, record: Record) -> str:
     if record.answers is None:
-        raise Missing("harness", f"{record.title} does not record answers that are submitted by name")
+        why = "does not record answers that are submitted by name, or not so that they can be read"
+        raise Missing("harness", f"{record.title} {why}")
     if name is None:
         return _written(answers_in_all(record.answers), "no answer was submitted")
     return _written(record.answers.get(name, ""), f"the answer `{name}` was not submitted")

@@ -237,7 +237,7 @@ class Record(Struct):
     counts the calls that sub-agents made, by tool, where the file shows them, and `threads` holds those calls.
     `sha256` is that of the bytes it was read from, in hex; None when it was not read from a file. `possible_events`
     holds the names that a foreign session can show, so that the absence of another tells nothing; None: any.
-    `answers` are what was handed in by name; None where the format has no such thing.
+    `answers` are what was handed in by name; None where the format has no such thing, or it cannot be read.
     `excess` says why some texts, arguments or results that rules ask for are not here: there were too many.
 
     `gaps` says of what the format can carry and this session does not show in full, why; `unseen_calls` why a

@@ -174,11 +174,14 @@ class Transcript(Struct):
     warnings: list[Irregularity] = field(default_factory=list)
 
     @property
-    def answers(self) -> dict[str, str]:
-        """What was handed in by name, where the format has such an event; the later of two of one name counts."""
+    def answers(self) -> dict[str, str] | None:
+        """What was handed in by name, the later of two of one name; None where an event of that kind cannot be read."""
         found: dict[str, str] = {}
         for happened in self.events:
-            told = happened.data.get("answers") if happened.kind == "answers_submitted" else None
-            if isinstance(told, Mapping):
-                found |= {str(name): value for name, value in told.items() if isinstance(value, str)}
+            if happened.kind != "answers_submitted":
+                continue
+            told = happened.data.get("answers")
+            if not isinstance(told, Mapping) or not all(isinstance(value, str) for value in told.values()):
+                return None
+            found |= told
         return found
