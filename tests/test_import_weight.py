@@ -70,8 +70,8 @@ FOR_A_CLEAN_FILE = (
     "rulebook.picture",
     "rulebook.cli.arguments",
 )
-MOST_OF_OURS = 118
-"""Modules of ours that linting `RULES` may load; it loads 118. Each costs about a quarter of a millisecond."""
+MOST_OF_OURS = 119
+"""Modules of ours that linting `RULES` may load; it loads 119. Each costs about a quarter of a millisecond."""
 
 RULES = """\
 schema: chock.eval
