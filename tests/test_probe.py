@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -45,9 +46,12 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(tempfile, "tempdir", str(room))
     monkeypatch.setenv("RULEBOOK_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
-    yield room
-    assert lingering("rulebook-leash-") == []
-    room.rmdir()  # it must be empty
+    try:
+        yield room
+        assert lingering(str(room)) == []
+        assert list(room.iterdir()) == []
+    finally:
+        shutil.rmtree(room, ignore_errors=True)
     assert not (tmp_path / "home").exists()
 
 
