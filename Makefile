@@ -19,6 +19,8 @@ demo: $(VENV)/.ready
 	@echo; echo '$$ rulebook eval check rules/tidy-session.yaml --session rules/demo/session-careless.jsonl'
 	@$(BIN)/rulebook eval check rules/tidy-session.yaml --session rules/demo/session-careless.jsonl; \
 	  status=$$?; echo; echo "(exit status $$status: refused, as it should be)"; [ $$status = 3 ]
+	@echo; echo '$$ rulebook task probe rules/report-version.yaml'
+	@$(BIN)/rulebook task probe rules/report-version.yaml
 
 test: check
 	$(BIN)/python -m pytest -q -n 2

@@ -7,6 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from rulebook.api.step_judge import StepJudge
+from rulebook.api.task_probe import ProbeReport
 from rulebook.errors import UsageError
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.run_transcript import Transcript, record_of_run
@@ -23,6 +24,7 @@ from rulebook.session.opening import open_session
 from rulebook.session.played import OnError, Played, Speaks
 from rulebook.session.playing import play_task, run_files
 from rulebook.session.step_judging import judged_step
+from rulebook.session.task_probing import Probing, probe_task
 from rulebook.session.task_scoring import Recorded, case_named, score_task, step_named, task_params
 
 AnyPath = str | os.PathLike[str]
@@ -196,6 +198,36 @@ class TaskRules:
         recorded = Recorded(os.fspath(transcript), None if submissions is None else os.fspath(submissions))
         judged = score_task(self._program, recorded, self._ports, case=case, only=step, params=params)
         return TaskReport(judged)
+
+    def probe(
+        self,
+        *,
+        case: str | None = None,
+        step: str | None = None,
+        params: Mapping[str, object] | None = None,
+        oracle: AnyPath | None = None,
+        oracle_transcript: AnyPath | None = None,
+        folder: AnyPath | None = None,
+        allow: float = 0.0,
+        ask_models: bool = False,
+        strict: bool = False,
+    ) -> ProbeReport:
+        """Play students who misbehave against the judges, as `rulebook task probe` does: all cases and steps, or one.
+
+        Raises UsageError for what is not there, and AuditGapError for an oracle's session that cannot be verified.
+        """
+        how = Probing(
+            case=case,
+            step=step,
+            params=params or {},
+            allow=allow,
+            oracle=None if oracle is None else os.fspath(oracle),
+            oracle_transcript=None if oracle_transcript is None else os.fspath(oracle_transcript),
+            folder=None if folder is None else os.fspath(folder),
+            ask_models=ask_models,
+            strict=strict,
+        )
+        return ProbeReport(probe_task(self._program, how, self._ports))
 
     def run(
         self,

@@ -11,6 +11,7 @@ FORMATS = ("text", "json")
 PURPOSES = {
     "score": "score recorded work by a task's judges",
     "run": "play a whole task with a command as the student",
+    "probe": "play students who misbehave against a task's judges",
 }
 
 
@@ -24,6 +25,10 @@ def run(argv: Sequence[str]) -> int:
         from rulebook.cli.task_run import run_task
 
         return run_task(rest)
+    if name == "probe":
+        from rulebook.cli.task_probe import run_probe
+
+        return run_probe(rest)
     return _score(rest)
 
 

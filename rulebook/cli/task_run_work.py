@@ -6,27 +6,19 @@ from argparse import Namespace
 from collections.abc import Mapping
 
 from rulebook.cli import output
+from rulebook.cli.task_work import hand_out, with_task
 from rulebook.errors import UsageError
 from rulebook.evidence.run_events import Event, StepStartedEvent
-from rulebook.report.eval_report import canonical
 from rulebook.report.task_report import exit_status, headline, render_task, task_report
-from rulebook.report.task_scores import TaskJudged
-from rulebook.services.code import with_code
-from rulebook.services.output_files import refuse_over, write_text
-from rulebook.services.ports import machine_ports
 from rulebook.services.sandboxes import is_seen
 from rulebook.services.students import Isolation, StudentCommand
 from rulebook.session.played import Played
 from rulebook.session.playing import play_task, run_files
-from rulebook.session.task_scoring import load_task
 
 
 def play(given: Namespace, params: Mapping[str, str], words: tuple[str, ...]) -> int:
     """Play the task, hand out the report, and give the exit status."""
-    if given.output is not None:
-        refuse_over(given.output, (given.task,))
-    ports = with_code(machine_ports(given.task), allowed=given.allow_python)
-    program = load_task(given.task, ports)
+    program, ports = with_task(given, ())
     files = run_files(ports, given.transcript, artifacts=not given.no_artifacts)
     played = Played(case=given.case, params=params, speaks=given.speaks, on_error=given.on_student_error)
     begun: list[int] = []
@@ -43,7 +35,7 @@ def play(given: Namespace, params: Mapping[str, str], words: tuple[str, ...]) ->
         if begun:
             output.say(f"What happened so far is in {files.transcript_file}.")
         raise
-    _hand_out(judged, given)
+    hand_out(given, judged, task_report, render_task, headline)
     output.say(f"The transcript is {files.transcript_file}.")
     if files.save_artifacts and not judged.errored:
         case = ("--case", given.case) if given.case else ()
@@ -67,14 +59,3 @@ def _command(given: Namespace, words: tuple[str, ...]) -> StudentCommand:
 def _is_ours(word: str) -> bool:
     """Whether a word of the command names a file; a link leads to what needs more than itself, and must be shown."""
     return os.path.isabs(word) and os.path.isfile(word) and not os.path.islink(word)
-
-
-def _hand_out(judged: TaskJudged, given: Namespace) -> None:
-    if given.output is None:
-        in_colour = output.stdout_colour(given.color)
-        output.put(canonical(task_report(judged)) if given.format == "json" else render_task(judged, colour=in_colour))
-        return
-    text = canonical(task_report(judged)) if given.format == "json" else render_task(judged, colour=False)
-    write_text(given.output, text, force=True)
-    output.say(headline(judged, colour=output.stderr_colour(given.color)))
-    output.say(f"Wrote {given.output}.")

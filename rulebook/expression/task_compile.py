@@ -1,6 +1,6 @@
 """A typed task becomes its program: each step's judge compiled where only that step's names can be used."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from rulebook.evidence.scope import WRITE_TO, file_scope, submissions_record
 from rulebook.evidence.sources import AssistantText
@@ -14,7 +14,7 @@ from rulebook.languages.types import NUMBER, YES_NO, RecordOf, Scope, Type
 from rulebook.place import Path
 from rulebook.spec.reader import Reader
 from rulebook.spec.rules import Named, OfCheck, RuleSpec
-from rulebook.spec.steps import StepSpec, TaskSpec
+from rulebook.spec.steps import OracleSpec, StepSpec, TaskSpec
 
 Readers = Mapping[str, Reader]
 
@@ -97,6 +97,20 @@ def _templates(reader: Reader, spec: TaskSpec, step: StepSpec) -> None:
     for path, text in texts:
         for fault in text.faults(scope):
             reader.add_fault(fault, path)
+    if step.oracle is not None:
+        for path, text in _right_work(step.oracle, (*step.place, "oracle")):
+            for fault in text.faults(Scope("an oracle", {"params": params})):
+                reader.add_fault(fault, path)
+
+
+def _right_work(oracle: OracleSpec, place: Path) -> Iterator[tuple[Path, Template]]:
+    for name, content in oracle.hand_in.items():
+        if isinstance(content, Template):
+            yield (*place, "hand_in", name), content
+        else:
+            yield from (((*place, "hand_in", name, path), text) for path, text in content.items())
+    if oracle.say is not None:
+        yield (*place, "say"), oracle.say
 
 
 def _of_the_task(reader: Reader, spec: TaskSpec) -> None:

@@ -30,7 +30,12 @@ def look(loaded: Loaded, files: Files) -> None:  # noqa: ARG001
 
 
 def _live(path: Path) -> bool:
-    return any(step in _LIVE for step in path[-2:]) or path[:1] in (("task",), ("description",), ("examples",))
+    of_a_step = path[:1] == ("steps",) and path[2:3] == ("oracle",)
+    return (
+        of_a_step
+        or any(step in _LIVE for step in path[-2:])
+        or path[:1] in (("task",), ("description",), ("examples",))
+    )
 
 
 def _key(path: Path) -> str:

@@ -58,12 +58,14 @@ def save_submission(
     allow_missing_parent: bool = False,
     owner: int | None = None,
     budget: Budget | None = None,
+    keep_listing: bool = True,
 ) -> Path:
     """Copy a file or folder that a student wrote to a safe place; folders 0700, files 0600.
 
     Without `dest` the copy is `NAME` in a fresh folder of `$RULEBOOK_HOME/submissions`, and that folder is returned;
     a file beside it, `FOLDER.json`, has the sums. With `dest`, the copy is `dest`. Where nothing was handed in nothing
     is copied, which is no fault. `owner` is the user who must own every file, `budget` what several submissions share.
+    `keep_listing`: what stood there on misbehaviour is listed in a file in that folder.
 
     Raises MisbehaviorError for a link, a special file, a missing or linked folder on the way, another's file, or too
     much of anything; DestinationTaken, UnfitPath and UsageError for what we were told to do; Missing for a fault of
@@ -77,10 +79,10 @@ def save_submission(
             there = _copied(copying, path, target)
         except MissingParentError as error:
             if not allow_missing_parent:
-                raise _listed(path, error) from None
+                raise (_listed(path, error) if keep_listing else error) from None
             there = False
         except MisbehaviorError as error:
-            raise _listed(path, error) from None
+            raise (_listed(path, error) if keep_listing else error) from None
         if dest is None:
             _record_copy(f"{returned}.json", Record(text_of(path), "saved" if there else "absent"), copying.copied)
     return Path(returned)

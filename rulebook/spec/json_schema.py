@@ -13,6 +13,7 @@ from rulebook.outcome import CATEGORIES
 from rulebook.spec.combinators import COMBINATORS, options_of
 from rulebook.spec.eval_groups import GROUPS
 from rulebook.spec.number_options import BranchOptions
+from rulebook.spec.oracles import OracleKeys
 from rulebook.spec.pack import PackFile
 from rulebook.spec.param_reading import ParamKeys
 from rulebook.spec.reading import BesideKeys
@@ -69,8 +70,18 @@ def _task() -> Schema:
     step["properties"]["submissions"] = _described(handed_in, StepKeys, "submissions")
     step["properties"]["checks"] = _described(_named(), StepKeys, "checks")
     step["properties"]["judge"] = _described(_rule_or_text(), StepKeys, "judge")
+    step["properties"]["oracle"] = _described(_oracle(), StepKeys, "oracle")
     properties["steps"] = _described({"type": "array", "items": step, "minItems": 1}, TaskFile, "steps")
     return {**schema, "definitions": {"rule": _rule()}}
+
+
+def _oracle() -> Schema:
+    schema = _model(OracleKeys)
+    texts = {"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 1}
+    entry = {**texts, "type": ["object", "string"]}
+    handed_in = {"type": "object", "additionalProperties": entry, "minProperties": 1}
+    schema["properties"]["hand_in"] = _described(handed_in, OracleKeys, "hand_in")
+    return {**schema, "minProperties": 1}
 
 
 def _suite() -> Schema:

@@ -38,6 +38,16 @@ class SubmissionSpec(Struct, frozen=True):
     max_depth: int | None = None
 
 
+class OracleSpec(Struct, frozen=True):
+    """Right work of a step: what is handed in by submission, a folder's files by their paths in it, and what is said.
+
+    `say` None: nothing is written about that.
+    """
+
+    hand_in: Mapping[str, Template | Mapping[str, Template]]
+    say: Template | None = None
+
+
 class StepSpec(Struct, frozen=True):
     """One step. `place` is its path in the file; `judge` and `instructions` are None when they are not valid."""
 
@@ -50,6 +60,7 @@ class StepSpec(Struct, frozen=True):
     judge: RuleSpec | None
     when: Formula | None = None
     weight: float = 1.0
+    oracle: OracleSpec | None = None
 
 
 class Limits(Struct, frozen=True):

@@ -18,7 +18,17 @@ from rulebook.spec.params import Param
 from rulebook.spec.reader import Reader
 from rulebook.spec.reading import all_kinds, read_named
 from rulebook.spec.rules import PackSpec
-from rulebook.spec.steps import AGGREGATES, HINTS_PARAM, Aggregate, Limits, StepSpec, TaskCase, TaskSpec
+from rulebook.spec.steps import (
+    AGGREGATES,
+    HINTS_PARAM,
+    Aggregate,
+    Limits,
+    OracleSpec,
+    StepSpec,
+    SubmissionSpec,
+    TaskCase,
+    TaskSpec,
+)
 from rulebook.spec.submissions import read_submissions
 from rulebook.spec.validation import below, validate_options
 from rulebook.spelling import guess, listed
@@ -70,6 +80,7 @@ class StepKeys(BaseModel):
     judge: object = Field(description="A rule, or a condition over the named rules, that ends the step.")
     when: YesNoFormula | None = Field(None, description="An expression; when it is false the step is skipped.")
     weight: Annotated[float, Field(ge=0)] | None = Field(None, description="Its share under `score: weighted`.")
+    oracle: object = Field(None, description="Right work, which `rulebook task probe` hands in to see that it passes.")
 
 
 def read_task(document: Located, reader: Reader, packs: tuple[PackSpec, ...], files: Files) -> TaskSpec | None:
@@ -144,6 +155,7 @@ def _step(reader: Reader, path: Path, params: tuple[Param, ...]) -> StepSpec | N
     judge = read_judge(reader, (*path, "judge")) if "judge" in value else None
     submissions = read_submissions(reader, (*path, "submissions")) if "submissions" in value else ()
     checks = read_named(reader, (*path, "checks")) if "checks" in value else ()
+    oracle = _oracle(reader, (*path, "oracle"), submissions) if "oracle" in value else None
     written = value.get("name")
     name = (
         written if isinstance(written, str) and written and check_name_value(reader, (*path, "name"), written) else ""
@@ -153,7 +165,13 @@ def _step(reader: Reader, path: Path, params: tuple[Param, ...]) -> StepSpec | N
     if keys.hints:
         _hints(reader, path, params)
     weight = 1.0 if keys.weight is None else keys.weight
-    return StepSpec(name, path, keys.instructions, keys.hints, submissions, checks, judge, keys.when, weight)
+    return StepSpec(name, path, keys.instructions, keys.hints, submissions, checks, judge, keys.when, weight, oracle)
+
+
+def _oracle(reader: Reader, path: Path, submissions: tuple[SubmissionSpec, ...]) -> OracleSpec | None:
+    from rulebook.spec.oracles import read_oracle  # a task without one does without
+
+    return read_oracle(reader, path, submissions)
 
 
 def _hints(reader: Reader, path: Path, params: tuple[Param, ...]) -> None:
