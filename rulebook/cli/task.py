@@ -1,13 +1,10 @@
 """`rulebook task`: a task's steps, over recorded work or with a student."""
 
-import os
 from collections.abc import Sequence
 
-from rulebook.cli.arguments import Arguments, choice, name_and_value, subcommand
-from rulebook.errors import UsageError
-from rulebook.services.rule_files import near_path
+from rulebook.cli.arguments import Arguments, subcommand
+from rulebook.cli.task_options import add_report_options, read_task, task_parser
 
-FORMATS = ("text", "json")
 PURPOSES = {
     "score": "score recorded work by a task's judges",
     "run": "play a whole task with a command as the student",
@@ -33,24 +30,20 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _score(argv: Sequence[str]) -> int:
-    given = _parser().read(argv)
-    params = dict(name_and_value("--param", word) for word in given.param)
-    if not os.path.exists(given.task):
-        raise UsageError(f"there is no `{given.task}`.{near_path(given.task)}")
+    given, params = read_task(_parser(), argv)
     from rulebook.cli.task_work import score  # reading the options imports nothing of it
 
     return score(given, params)
 
 
 def _parser() -> Arguments:
-    parser = Arguments(
-        "task score",
+    parser = task_parser(
+        "score",
         "Score recorded work: every step of a task is judged over a session and what was handed in, until one does "
         "not pass. No student is run.",
-        "rulebook task score task.yaml --transcript session.jsonl --submissions work/",
+        "task.yaml --transcript session.jsonl --submissions work/",
+        case="which of the task's cases it was",
     )
-    parser.add_argument("task", metavar="TASK", help="a `rulebook.task` file")
-    parser.add_argument("--case", metavar="NAME", help="which of the task's cases it was")
     parser.add_argument("--step", metavar="NAME", help="judge this step alone, whatever the others came to")
     parser.add_argument(
         "--transcript", required=True, metavar="ID|PATH", help="the session: a stored one's id, or a file"
@@ -61,14 +54,7 @@ def _parser() -> Arguments:
         help="the folder in which the student worked; what it handed in is copied from there before it is judged. A "
         "folder in it that is called like a step has what was handed in at that step",
     )
-    parser.add_argument(
-        "--format", type=choice("--format", FORMATS), default="text", metavar="FORMAT", help="text (default) or json"
-    )
-    parser.add_argument("--output", metavar="FILE", help="write the report there")
-    parser.add_argument(
-        "--param", action="append", default=[], metavar="NAME=VALUE", help="set a parameter of the task"
-    )
-    parser.add_argument("--allow-python", action="store_true", help="let judges of your own that the file names run")
+    add_report_options(parser)
     parser.add_argument("--allow-unchained", action="store_true", help="accept a log without a whole hash chain")
     parser.add_argument(
         "--session-format", metavar="NAME", help="the session's format, where it can't be told by itself"

@@ -1,23 +1,17 @@
 """`rulebook task probe`: students who misbehave, against a task's own judges."""
 
 import math
-import os
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 
-from rulebook.cli.arguments import Arguments, choice, name_and_value
+from rulebook.cli.arguments import Arguments
+from rulebook.cli.task_options import add_report_options, read_task, task_parser
 from rulebook.errors import UsageError
-from rulebook.services.rule_files import near_path
-
-FORMATS = ("text", "json")
 
 
 def run_probe(argv: Sequence[str]) -> int:
     """Probe a task."""
-    given = _parser().read(argv)
-    params = dict(name_and_value("--param", word) for word in given.param)
-    if not os.path.exists(given.task):
-        raise UsageError(f"there is no `{given.task}`.{near_path(given.task)}")
+    given, params = read_task(_parser(), argv)
     return _probe(given, params)
 
 
@@ -55,15 +49,14 @@ def _score(word: str) -> float:
 
 
 def _parser() -> Arguments:
-    parser = Arguments(
-        "task probe",
+    parser = task_parser(
+        "probe",
         "Play students who misbehave against the judge of each step: nothing handed in, a boast, the instructions "
         "echoed, links to the answer, programs that write the score, and so on. None may get reward; right work, where "
         "the task says what it is, must. Exit status 3 otherwise.",
-        "rulebook task probe task.yaml",
+        "task.yaml",
+        case="only this case of the task",
     )
-    parser.add_argument("task", metavar="TASK", help="a `rulebook.task` file")
-    parser.add_argument("--case", metavar="NAME", help="only this case of the task")
     parser.add_argument("--step", metavar="NAME", help="only this step")
     parser.add_argument(
         "--oracle",
@@ -88,12 +81,5 @@ def _parser() -> Arguments:
     parser.add_argument(
         "--strict", action="store_true", help="refuse too when a student cannot be played on this machine"
     )
-    parser.add_argument(
-        "--format", type=choice("--format", FORMATS), default="text", metavar="FORMAT", help="text (default) or json"
-    )
-    parser.add_argument("--output", metavar="FILE", help="write the report there")
-    parser.add_argument(
-        "--param", action="append", default=[], metavar="NAME=VALUE", help="set a parameter of the task"
-    )
-    parser.add_argument("--allow-python", action="store_true", help="let judges of your own that the file names run")
+    add_report_options(parser)
     return parser

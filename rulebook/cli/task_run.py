@@ -4,21 +4,17 @@ import os
 import shlex
 from collections.abc import Sequence
 
-from rulebook.cli.arguments import Arguments, choice, name_and_value
+from rulebook.cli.arguments import Arguments, choice
+from rulebook.cli.task_options import add_report_options, read_task, task_parser
 from rulebook.errors import UsageError
-from rulebook.services.rule_files import near_path
 
-FORMATS = ("text", "json")
 SPEAKS = ("text", "events")
 ON_ERROR = ("unmeasured", "score")
 
 
 def run_task(argv: Sequence[str]) -> int:
     """Read the options and play the task."""
-    given = _parser().read(argv)
-    params = dict(name_and_value("--param", word) for word in given.param)
-    if not os.path.exists(given.task):
-        raise UsageError(f"there is no `{given.task}`.{near_path(given.task)}")
+    given, params = read_task(_parser(), argv)
     if given.uid is not None and given.no_isolation:
         raise UsageError("`--uid` and `--no-isolation` exclude each other: give one of them.")
     from rulebook.cli.task_run_work import play  # reading the options imports nothing of it
@@ -42,31 +38,23 @@ def _uid(word: str) -> int:
 
 
 def _parser() -> Arguments:
-    parser = Arguments(
-        "task run",
+    parser = task_parser(
+        "run",
         "Play a whole task with any command as the student. At every step the command is started in an empty folder "
         "and reads the conversation so far, the instructions last; what it prints is its reply, and what it leaves in "
         "its folder is what it hands in. Then the step is judged, and the next one begins when it passed.",
-        "rulebook task run task.yaml --student 'python3 student.py'",
+        "task.yaml --student 'python3 student.py'",
+        case="which of the task's cases to play",
     )
-    parser.add_argument("task", metavar="TASK", help="a `rulebook.task` file")
     parser.add_argument(
         "--student", required=True, metavar="COMMAND", help="the command and its words; no shell runs it"
-    )
-    parser.add_argument("--case", metavar="NAME", help="which of the task's cases to play")
-    parser.add_argument(
-        "--param", action="append", default=[], metavar="NAME=VALUE", help="set a parameter of the task"
     )
     _add_student_options(parser)
     parser.add_argument(
         "--transcript", metavar="FILE", help="write the transcript there, and what was handed in beside it"
     )
     parser.add_argument("--no-artifacts", action="store_true", help="keep no copy of what was handed in")
-    parser.add_argument(
-        "--format", type=choice("--format", FORMATS), default="text", metavar="FORMAT", help="text (default) or json"
-    )
-    parser.add_argument("--output", metavar="FILE", help="write the report there")
-    parser.add_argument("--allow-python", action="store_true", help="let judges of your own that the file names run")
+    add_report_options(parser)
     return parser
 
 
