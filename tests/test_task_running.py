@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from students import STUDENT, cleared, needs_root, open_folder, running
 import rulebook
 from rulebook.cli.main import main
 from rulebook.errors import NotAllowedHere, UsageError
+from rulebook.evidence.run_events import Event
 from rulebook.evidence.run_transcript import Transcript
-from rulebook.services.students import _SPARE_UIDS
-from rulebook.session.hearing import LINE_LIMIT_BYTES, Hearing
+from rulebook.services.students import _SPARE_UIDS, OUTPUT_LIMIT_BYTES
+from rulebook.session.hearing import LINE_LIMIT_BYTES, MOST_EVENTS, MOST_VALUES, Hearing
 from rulebook.spec.steps import Limits
 
 HEAD = "schema: rulebook.task\nversion: 1\nname: x\n"
@@ -322,6 +324,40 @@ def test_what_nobody_can_read_is_no_score(line: str, tmp_path: Path) -> None:
     assert "line 1 of what it printed" in report.total.why
 
 
+@pytest.mark.parametrize("name", ["input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"])
+def test_tokens_below_0_make_no_room_under_a_limit(name: str, tmp_path: Path) -> None:
+    task = "limits: {context_tokens: 100}\nsteps: [{name: one, instructions: go, judge: {max_tokens: 5}}]\n"
+    report = played(tmp_path, task, telling({**used(0), name: -1000}, used(90)), speaks="events", isolation="none")
+    assert (report.total.score, report.total.passed, statuses(report)) == (None, None, ["unmeasured"])
+    assert f"its `{name}` is below 0" in report.total.why
+    assert "token_usage" not in kinds(tmp_path)
+
+
+def test_how_long_it_took_is_not_for_the_student_to_say(tmp_path: Path) -> None:
+    before = {**turn(), "timestamp": "2000-01-01T00:00:00Z"}
+    played(tmp_path, ONE % "", telling(before, {**turn(), "timestamp": "9999-01-01T00:00:00Z"}), speaks="events", isolation="none")
+    times = [event.timestamp for event in log(tmp_path).events]
+    assert None not in times
+    assert times == sorted(times)
+    assert max(times) - min(times) < timedelta(hours=1)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_what_is_no_json_for_others_is_not_written_down(number: str, tmp_path: Path) -> None:
+    line = json.dumps({**turn(), "more": 1.5}).replace("1.5", number)
+    report = played(tmp_path, ONE % "", f"cat <<'EOF'\n{line}\nEOF", speaks="events", isolation="none")
+    assert statuses(report) == ["unmeasured"]
+    assert number.lstrip("-")[:3] not in (tmp_path / "run" / "transcript.jsonl").read_text()
+
+
+def test_a_name_of_the_students_in_the_report_is_short_and_harmless(tmp_path: Path) -> None:
+    event = {"type": "answers_submitted", "answers": {"\x1b[2J\nPASSED " + "k" * 5000: 5}}
+    report = played(tmp_path, ONE % "", telling(event), speaks="events", isolation="none")
+    assert "\x1b" not in report.total.why
+    assert "\n" not in report.total.why
+    assert len(report.total.why) < 400
+
+
 @needs_sandbox
 def test_an_event_without_end_is_stopped(tmp_path: Path) -> None:
     report = played(tmp_path, ONE % "", "yes aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa | tr -d '\\n'", speaks="events")
@@ -336,11 +372,19 @@ def test_a_last_line_without_a_newline_is_a_line(tmp_path: Path) -> None:
 
 
 @needs_sandbox
-def test_a_reply_that_is_too_long_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
-    report = played(tmp_path, ONE % "", "echo first; yes | head -c 9000000; echo; echo last")
-    reply = str(log(tmp_path).messages[-1].content)
-    assert (reply.startswith("first\n"), reply.endswith("last\n"), len(reply) < 5_000_000) == (True, True, True)
-    assert "A reply was too long; its middle is left out." in report.as_dict()["played"]["notes"]
+def test_a_reply_that_is_too_long_to_be_judged_is_stopped(tmp_path: Path) -> None:
+    hidden = "limits: {step_time: 20s}\nsteps: [{name: one, instructions: w, judge: {not: {contains: {expected: SECRET}}}}]\n"
+    report = played(tmp_path, hidden, "echo first; yes | head -c 3000000; echo SECRET; yes")  # it never ends by itself
+    assert (statuses(report), report.total.score) == (["misbehavior"], 0.0)
+    assert "its reply has more than 4 MiB" in report.steps[0].outcome.reason
+    assert str(log(tmp_path).messages[-1].content).startswith("first\n")
+
+
+@needs_sandbox
+def test_a_reply_as_long_as_may_be_is_kept_whole(tmp_path: Path) -> None:
+    report = played(tmp_path, ONE % "", f"yes | head -c {OUTPUT_LIMIT_BYTES}")
+    assert statuses(report) == ["failed"]
+    assert len(str(log(tmp_path).messages[-1].content)) == OUTPUT_LIMIT_BYTES
 
 
 @needs_sandbox
@@ -520,3 +564,19 @@ def test_a_line_without_end_is_not_kept_in_memory() -> None:
     assert hearing.hear(b"x" * LINE_LIMIT_BYTES)
     assert not hearing.hear(b"x")
     assert hearing.misbehavior == "one event has more than 16 MiB"
+
+
+def test_events_that_would_fill_the_memory_are_stopped() -> None:
+    kept: list[Event] = []
+    hearing = Hearing(Limits(), kept.append)
+    line = json.dumps(turn()).encode() + b"\n"
+    hearing._events = MOST_EVENTS - 1
+    assert hearing.hear(line)
+    assert not hearing.hear(line)
+    assert (hearing.misbehavior, len(kept)) == (f"it told more than {MOST_EVENTS} events", 1)
+
+
+def test_an_event_of_too_many_values_is_never_built() -> None:
+    hearing = Hearing(Limits(), lambda event: None)
+    assert not hearing.hear(b'{"type":"message_added","message":{"more":[' + b"{}," * (MOST_VALUES // 2) + b"{}]}}\n")
+    assert hearing.misbehavior == f"what it told has more than {MOST_VALUES} values"

@@ -1,7 +1,9 @@
-"""What a student that tells its events says while it works: one event a line, written down as they come."""
+"""What a student says while it works: one reply in plain text, or one event a line, written down as they come."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from math import isfinite
 
 from rulebook.evidence.run_events import (
     AnswersSubmittedEvent,
@@ -15,10 +17,17 @@ from rulebook.evidence.run_events import (
     UnknownEvent,
     event_from,
 )
+from rulebook.services.students import OUTPUT_LIMIT_BYTES
 from rulebook.spec.steps import Limits
+from rulebook.terminal import cut, harmless
 
 LINE_LIMIT_BYTES = 16 * 1024 * 1024
 TOTAL_LIMIT_BYTES = 256 * 1024 * 1024
+MOST_EVENTS = 100_000
+MOST_VALUES = 4_000_000
+"""Each takes some 100 bytes of memory here, and as few as 3 of what is told."""
+
+_PROBLEM_COLUMNS = 200
 
 _ITS_OWN = (
     MessageAddedEvent,
@@ -28,6 +37,26 @@ _ITS_OWN = (
     AnswersSubmittedEvent,
 )
 _PASSING = (MessageChunkEvent, MessageChunkResetEvent)
+
+
+class Reply:
+    """A reply in plain text. `hear` is given it piece by piece; `misbehavior` says that it grew too long to judge."""
+
+    limit = fault = ""
+
+    def __init__(self) -> None:
+        self.misbehavior = ""
+        self._bytes = 0
+
+    def hear(self, data: bytes) -> bool:
+        """Take in a piece; false when it must stop."""
+        self._bytes += len(data)
+        if self._bytes > OUTPUT_LIMIT_BYTES:
+            self.misbehavior = f"its reply has more than {OUTPUT_LIMIT_BYTES // 1024**2} MiB"
+        return not self.misbehavior
+
+    def end(self) -> None:
+        """It has ended."""
 
 
 class Hearing:
@@ -42,7 +71,7 @@ class Hearing:
         self.counts_tokens = False
         self._limits, self._keep = limits, keep
         self._line = bytearray()
-        self._lines = self._bytes = self._turns = 0
+        self._lines = self._bytes = self._turns = self._events = self._values = 0
 
     def hear(self, data: bytes) -> bool:
         """Take in a piece of what it prints; false when it must stop."""
@@ -70,24 +99,36 @@ class Hearing:
         self._lines += 1
         if not line.strip():
             return True
+        if self._is_too_much(line):
+            return False
         try:
-            event = event_from(json.loads(line))
+            event = event_from(_heard_now(json.loads(line, parse_constant=_finite, parse_float=_finite)))
         except (ValueError, RecursionError):
             self.fault = f"line {self._lines} of what it printed is no event in JSON"
             return False
         return self._taken(event)
 
+    def _is_too_much(self, line: bytes) -> bool:
+        """Whether what it told, this line with it, would take too much memory; asked before anything is built."""
+        self._events += 1
+        self._values += sum(map(line.count, (b",", b"[", b"{")))
+        if self._events > MOST_EVENTS:
+            self.misbehavior = f"it told more than {MOST_EVENTS} events"
+        elif self._values > MOST_VALUES:
+            self.misbehavior = f"what it told has more than {MOST_VALUES} values"
+        return bool(self.misbehavior)
+
     def _taken(self, event: Event) -> bool:
         if isinstance(event, _PASSING):
             return True
-        if isinstance(event, UnknownEvent) and event.problem:
-            kind = f"`{event.type}`" if event.type else "no type"
-            self.fault = (
-                f"line {self._lines} of what it printed is an event of {kind} that cannot be read: {event.problem}"
-            )
+        problem = _problem(event)
+        if problem:
+            kind = f"`{harmless(event.type)}`" if event.type else "no type"
+            said = cut(harmless(problem), _PROBLEM_COLUMNS)
+            self.fault = f"line {self._lines} of what it printed is an event of {kind} that cannot be read: {said}"
             return False
         if not isinstance(event, _ITS_OWN):
-            self.misbehavior = f"it told an event `{event.type:.40}`, which only the run itself may tell"
+            self.misbehavior = f"it told an event `{harmless(event.type[:40])}`, which only the run itself may tell"
             return False
         if isinstance(event, MessageAddedEvent):
             if event.message.role == "system":
@@ -114,9 +155,33 @@ class Hearing:
         return True
 
 
-def uncounted(limits: Limits, hearing: Hearing | None) -> list[str]:
-    """What a limit could not be held against, in sentences; `hearing` None: the student speaks text."""
-    if hearing is not None:
+def _heard_now(data: object) -> object:
+    """The event with the time at which it was heard: what it took is not for the student to say."""
+    return {**data, "timestamp": datetime.now(UTC).isoformat()} if isinstance(data, Mapping) else data
+
+
+def _finite(word: str) -> float:
+    """A number that JSON can hold. Raises ValueError: what is written down must be read again."""
+    number = float(word)
+    if not isfinite(number):
+        raise ValueError(f"{word} is no number in JSON")
+    return number
+
+
+def _problem(event: Event) -> str:
+    """What is wrong with an event; tokens below 0 would make room under every limit."""
+    if isinstance(event, UnknownEvent):
+        return event.problem
+    if isinstance(event, TokenUsageEvent):
+        names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+        below = [name for name in names if (getattr(event, name) or 0) < 0]
+        return f"its `{below[0]}` is below 0" if below else ""
+    return ""
+
+
+def uncounted(limits: Limits, hearing: Hearing | Reply) -> list[str]:
+    """What a limit could not be held against, in sentences."""
+    if isinstance(hearing, Hearing):
         silent = limits.context_tokens is not None and not hearing.counts_tokens
         return ["Its tokens were not counted: it told no `token_usage`."] if silent else []
     bounds = (("turns", limits.turns), ("tokens", limits.context_tokens))

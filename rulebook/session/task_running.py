@@ -30,7 +30,7 @@ from rulebook.ports import Completed, Ports
 from rulebook.report.eval_report import plain
 from rulebook.report.task_scores import StepJudged, TaskJudged, known_steps, task_score, unscored
 from rulebook.services.students import Student
-from rulebook.session.hearing import Hearing, uncounted
+from rulebook.session.hearing import Hearing, Reply, uncounted
 from rulebook.session.instructing import instructions_of, system_prompt_of
 from rulebook.session.played import Played
 from rulebook.session.step_judging import judged_step, left_out
@@ -145,19 +145,16 @@ class _Run:
     def _work(self, step: StepSpec) -> Outcome | None:
         """Let the student work; an outcome when there is nothing left to judge, and `errored` when the run is over."""
         limits = self._program.spec.limits
-        hearing = Hearing(limits, self._add)
         speaks = self._played.speaks == "events"
+        hearing = Hearing(limits, self._add) if speaks else Reply()
         limit_s = STEP_TIME_S if limits.step_time_s is None else limits.step_time_s
         told = told_as_events(self._events) if speaks else told_as_text(self._events)
         variables = {"RULEBOOK_RUN": self._played.run_id, "RULEBOOK_STEP": step.name, **told_by_name(self._events)}
-        ended = self._student.work(told, variables, limit_s, hearing.hear if speaks else None)
-        if speaks:
-            hearing.end()
-        elif ended.stdout.strip():
+        ended = self._student.work(told, variables, limit_s, hearing.hear)
+        hearing.end()
+        if not speaks and ended.stdout.strip():
             self._say("assistant", ended.stdout)
-        self.notes.update(dict.fromkeys(uncounted(limits, hearing if speaks else None)))
-        if not speaks and ended.stdout_cut:
-            self.notes["A reply was too long; its middle is left out."] = None
+        self.notes.update(dict.fromkeys(uncounted(limits, hearing)))
         if hearing.misbehavior:
             return Misbehavior(f"the student was stopped: {hearing.misbehavior}")
         limit = f"{limit_s:g} s" if ended.timed_out else hearing.limit
@@ -169,7 +166,7 @@ class _Run:
         self._check(ended, hearing)
         return None
 
-    def _check(self, ended: Completed, hearing: Hearing) -> None:
+    def _check(self, ended: Completed, hearing: Hearing | Reply) -> None:
         """Set `errored` where the student's command broke."""
         if ended.failure is not None:
             self.errored = f"the student's command could not be run: {ended.failure}"
