@@ -13,14 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from students import STUDENT, cleared, needs_root, open_folder, running
+from students import STUDENT, cleared, give, needs_root, open_folder, running, started
 
 import rulebook
 from rulebook.cli.main import main
 from rulebook.errors import NotAllowedHere, UsageError
 from rulebook.evidence.run_events import Event
 from rulebook.evidence.run_transcript import Transcript
-from rulebook.services.students import _SPARE_UIDS, OUTPUT_LIMIT_BYTES
+from rulebook.services.sandboxes import MAX_MEMORY_FILES_BYTES
+from rulebook.services.student_users import SPARE_UIDS, claimed, spare_uids
+from rulebook.services.students import OUTPUT_LIMIT_BYTES
 from rulebook.session.hearing import LINE_LIMIT_BYTES, MOST_EVENTS, MOST_VALUES, Hearing
 from rulebook.spec.steps import Limits
 
@@ -176,6 +178,13 @@ def test_nothing_but_its_own_folder_can_be_written(tmp_path: Path) -> None:
 
 
 @needs_sandbox
+def test_what_lies_in_memory_is_bounded_and_shared_memory_works(tmp_path: Path) -> None:
+    script = "for place in / /etc /home /dev /tmp /var/tmp /dev/shm; do echo x 2> /dev/null > $place/w && df -k --output=size $place | tail -1; done; true"
+    played(tmp_path, ONE % "", script)
+    assert str(log(tmp_path).messages[-1].content).split() == [str(MAX_MEMORY_FILES_BYTES // 1024)] * 3
+
+
+@needs_sandbox
 def test_there_is_no_network_in_the_sandbox(tmp_path: Path) -> None:
     code = "import socket; print([name for _, name in socket.if_nameindex()])"
     played(tmp_path, ONE % "", f"/usr/bin/python3 -c '{code}' || grep -c : /proc/net/dev")
@@ -197,7 +206,7 @@ def test_its_processes_and_the_size_of_its_files_are_bounded(tmp_path: Path) -> 
 def test_in_the_sandbox_too_it_is_a_user_of_its_own(tmp_path: Path) -> None:
     played(tmp_path, ONE % "", "id -u; id -g; id -G; grep Cap /proc/self/status | cut -f2 | sort -u")
     uid, gid, groups, powers = str(log(tmp_path).messages[-1].content).splitlines()
-    assert int(uid) in _SPARE_UIDS
+    assert int(uid) in SPARE_UIDS
     assert (gid, groups, int(powers, 16)) == (uid, uid, 0)
 
 
@@ -427,6 +436,50 @@ def test_as_a_user_of_its_own_what_it_runs_and_leaves_is_gone(tmp_path: Path, mo
 
 
 @needs_root
+@pytest.mark.parametrize("then", ["exit 7", "while :; do :; done", "true"])
+def test_as_a_user_of_its_own_nothing_stays_however_the_step_ends(then: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RULEBOOK_OUTSIDE_CONTAINER", str(STUDENT))
+    left = Path("/tmp", f"stays-{STUDENT}")
+    with cleared():
+        played(tmp_path, "limits: {step_time: 1s}\n" + ONE % "", f"echo x > {left}; {then}", isolation="user", user=STUDENT, outside_container=True)
+        assert running(STUDENT) == []
+    assert not left.exists()
+
+
+@needs_root
+def test_what_a_run_that_was_killed_left_of_its_user_is_gone_before_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RULEBOOK_OUTSIDE_CONTAINER", str(STUDENT))
+    left = Path("/tmp", f"before-{STUDENT}")
+    left.write_text("42")
+    give(left)
+    with started("sh", "-c", "echo up; while :; do :; done") as old, cleared():
+        script = f"cat {left} > answer.txt; ps -U {STUDENT} -o pid=,stat= | grep -w {old.pid} | grep -vc Z; true"
+        report = played(tmp_path, ONE % "", script, isolation="user", user=STUDENT, outside_container=True)
+    assert statuses(report) == ["failed"]
+    assert str(log(tmp_path).messages[-1].content) == "0\n"
+
+
+@needs_root
+def test_two_runs_never_have_the_same_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RULEBOOK_OUTSIDE_CONTAINER", str(STUDENT))
+    with claimed([STUDENT]):
+        with pytest.raises(UsageError, match="each belongs to another run"):
+            played(tmp_path, ONE % "", "true", isolation="user", user=STUDENT, outside_container=True)
+        with claimed([STUDENT, STUDENT + 1]) as second:
+            assert second == STUDENT + 1
+    with claimed([STUDENT]) as again:
+        assert again == STUDENT
+
+
+@needs_root
+def test_a_number_that_runs_something_is_nobody_to_spare() -> None:
+    spare = next(spare_uids())
+    with started("sh", "-c", "echo up; while :; do :; done", uid=spare), cleared([spare]):
+        assert spare not in spare_uids()
+    assert spare in spare_uids()
+
+
+@needs_root
 def test_a_file_of_another_user_is_not_the_students_to_hand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RULEBOOK_OUTSIDE_CONTAINER", str(STUDENT))
     with open_folder() as place:
@@ -458,6 +511,40 @@ def test_without_bubblewrap_it_says_what_to_do(tmp_path: Path, monkeypatch: pyte
         played(tmp_path, ONE % "", "true")
 
 
+@pytest.mark.parametrize("policy", ["unmeasured", "score"])
+def test_a_sandbox_that_cannot_be_made_is_no_low_score(policy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "bin" / "bwrap"
+    broken.parent.mkdir()
+    broken.write_text("#!/bin/sh\necho bwrap: No permissions to make a namespace >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{broken.parent}:{os.environ['PATH']}")
+    with pytest.raises(UsageError, match="cannot be made on this machine: bwrap: No permissions"):
+        played(tmp_path, ONE % "", "true", on_error=policy)
+    assert not (tmp_path / "run").exists()
+
+
+@needs_sandbox
+@pytest.mark.parametrize("shown", [".", "task.yaml", "link", "run/transcript.jsonl"])
+def test_what_holds_the_answers_is_never_shown(shown: str, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    with pytest.raises(UsageError, match="with the answers"):
+        played(tmp_path, ONE % "", "true", show=[tmp_path / shown])
+
+
+@needs_sandbox
+@pytest.mark.parametrize("place", ["/proc", "/dev", "/tmp", "/var"])
+def test_nothing_is_shown_over_what_the_sandbox_is_made_of(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rulebook.session.playing._refuse_to_show", lambda answers, shown: None)
+    with pytest.raises(UsageError, match="lie over the sandbox's own"):
+        played(tmp_path, ONE % "", "true", show=[place])
+
+
+def test_a_variable_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MODEL_KEY", raising=False)
+    with pytest.raises(UsageError, match="no variable `MODEL_KEY`"):
+        played(tmp_path, ONE % "", "true", pass_env=["MODEL_KEY"], isolation="none")
+
+
 @needs_sandbox
 def test_a_program_that_the_sandbox_does_not_show_is_told(tmp_path: Path) -> None:
     program = tmp_path / "student"
@@ -480,6 +567,31 @@ def test_a_transcript_is_never_written_over(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is there already"):
         played(tmp_path, ONE % "", "true", isolation="none")
     assert (tmp_path / "run" / "transcript.jsonl").read_text() == "mine"
+
+
+@needs_root
+def test_a_full_disk_ends_the_run_without_a_score(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "rulebook-test", tmp_path / "run"], check=False).returncode != 0:
+        pytest.skip("this root may not mount")
+    try:
+        with pytest.raises(UsageError, match=r"transcript cannot be written to .*: no space left"):
+            played(tmp_path, ONE % "", "echo 42 > answer.txt; yes | head -c 200000", isolation="none")
+    finally:
+        subprocess.run(["umount", tmp_path / "run"], check=True)
+
+
+def test_artifacts_that_cannot_be_kept_change_no_verdict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "task.yaml").write_text(HEAD + ONE % "", encoding="utf-8")
+    (tmp_path / "good.sh").write_text("echo 42 > answer.txt\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RULEBOOK_ARTIFACT_DIR", str(tmp_path / "good.sh" / "below"))
+    assert main(["task", "run", "task.yaml", "--no-isolation", "--student", "sh good.sh"]) == 0
+    out, err = capsys.readouterr()
+    assert "artifacts cannot be kept" in out
+    assert "Score it again" not in err
 
 
 def test_a_folder_that_nobody_else_reaches_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

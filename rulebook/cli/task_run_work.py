@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 from rulebook.cli import output
 from rulebook.cli.task_work import hand_out, with_task
-from rulebook.errors import UsageError
+from rulebook.errors import Missing, UsageError
 from rulebook.evidence.run_events import Event, StepStartedEvent
 from rulebook.report.task_report import exit_status, headline, render_task, task_report
 from rulebook.services.sandboxes import is_seen
 from rulebook.services.students import Isolation, StudentCommand
 from rulebook.session.played import Played
-from rulebook.session.playing import play_task, run_files
+from rulebook.session.playing import RunFiles, play_task, run_files
 
 
 def play(given: Namespace, params: Mapping[str, str], words: tuple[str, ...]) -> int:
@@ -37,11 +37,20 @@ def play(given: Namespace, params: Mapping[str, str], words: tuple[str, ...]) ->
         raise
     hand_out(given, judged, task_report, render_task, headline)
     output.say(f"The transcript is {files.transcript_file}.")
-    if files.save_artifacts and not judged.errored:
+    submissions = None if judged.errored else _artifacts(files)
+    if submissions is not None:
         case = ("--case", given.case) if given.case else ()
         again = ("rulebook", "task", "score", given.task, *case, "--transcript", files.transcript_file, "--submissions")
-        output.say(f"Score it again: {shlex.join((*again, files.artifacts))}")
+        output.say(f"Score it again: {shlex.join((*again, submissions))}")
     return exit_status(judged)
+
+
+def _artifacts(files: RunFiles) -> str | None:
+    """The folder of what was handed in; None where nothing is kept, or cannot be, which the report says."""
+    try:
+        return files.artifacts if files.save_artifacts else None
+    except Missing:
+        return None
 
 
 def _command(given: Namespace, words: tuple[str, ...]) -> StudentCommand:

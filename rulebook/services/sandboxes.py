@@ -25,6 +25,7 @@ _SETTINGS = (
     "magic", "mime.types", "nsswitch.conf", "passwd", "pki", "protocols", "services", "ssl",
 )  # fmt: skip
 """What programs read below /etc; nothing of it is secret."""
+_ITS_OWN = (INSIDE, "/proc", "/dev", "/tmp", "/var/tmp")
 _NETWORK_SETTINGS = ("hosts", "resolv.conf")
 
 
@@ -37,21 +38,22 @@ def confined(
     another number inside. `shown` are absolute paths of ours that it sees read-only. Raises UsageError where there
     is no bubblewrap.
     """
-    if shutil.which("bwrap") is None:
+    bubblewrap = shutil.which("bwrap")  # by our PATH; the student's is another
+    if bubblewrap is None:
         raise UsageError(
             "There is no bubblewrap on this machine (`bwrap`), which makes the sandbox. Install it (on Debian and "
             "Ubuntu: `apt-get install bubblewrap`), or choose `--uid NUMBER` or `--no-isolation`."
         )
-    words = ["bwrap", *_apart(user), *(["--share-net"] if network else ["--unshare-net"])]
+    words = [bubblewrap, *_apart(user), *(["--share-net"] if network else ["--unshare-net"])]
     words += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", *_system(), "--proc", "/proc", "--dev", "/dev"]
     words += [*_way("/etc/settings"), *_way("/var/tmp"), *_way(INSIDE)]
     for name in _SETTINGS + (_NETWORK_SETTINGS if network else ()):
         words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    for place in ("/tmp", "/var/tmp"):
+    for place in ("/tmp", "/var/tmp", "/dev/shm"):
         words += ["--perms", "1777", "--size", str(MAX_MEMORY_FILES_BYTES), "--tmpfs", place]
     for path in shown:
         words += [*_way(path), "--ro-bind", path, path]
-    words += ["--bind", folder, INSIDE]
+    words += ["--bind", folder, INSIDE, "--remount-ro", "/", "--remount-ro", "/dev"]  # both lie in memory, unbounded
     if user is None:
         return [*words, "--chdir", INSIDE, "--", *argv]
     becoming = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--bounding-set=-all"]
@@ -63,6 +65,15 @@ def _apart(user: int | None) -> list[str]:
     """The namespaces: one of users too, where we are not root and may not make the others without it."""
     words = ["--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "student"]
     return words if user is not None else ["--unshare-user", "--uid", "1000", "--gid", "1000", *words]
+
+
+def refuse_hiding(path: str) -> None:
+    """Raise UsageError where showing that absolute path would lie over what the sandbox is made of."""
+    for own in _ITS_OWN:
+        if _below(own, os.path.normpath(path)):
+            raise UsageError(
+                f"`{path}` cannot be shown: it would lie over the sandbox's own `{own}`. Name what is in it."
+            )
 
 
 def is_seen(path: str, shown: Iterable[str]) -> bool:

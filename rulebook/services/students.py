@@ -1,17 +1,17 @@
 """A command as the student: run step by step in a folder of its own, as somebody else, and relieved of its work."""
 
 import os
-import pwd
 import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from rulebook.errors import UsageError
+from rulebook.errors import EvidenceError, UsageError
 from rulebook.evidence.submission import Submission
 from rulebook.ports import Command, Completed, Files, Processes
 from rulebook.services.collecting import collected
@@ -19,9 +19,11 @@ from rulebook.services.custody_permission import permit, permit_user
 from rulebook.services.custody_processes import kill_processes
 from rulebook.services.custody_reclaim import TIMEOUT_S, delete_files
 from rulebook.services.custody_sweep import Patience
-from rulebook.services.sandboxes import INSIDE, bounded, confined, is_seen
+from rulebook.services.sandboxes import INSIDE, bounded, confined, is_seen, refuse_hiding
+from rulebook.services.student_users import claimed, spare_uids
 from rulebook.services.workspaces import remove_folder, throw_away
 from rulebook.spec.steps import StepSpec
+from rulebook.terminal import cut, harmless
 
 Isolation = Literal["sandbox", "user", "none"]
 
@@ -30,7 +32,8 @@ OUTPUT_LIMIT_BYTES = 4 * 1024 * 1024
 
 _COMMON = ("/tmp", "/var/tmp", "/dev/shm")
 """Where every user may leave files."""
-_SPARE_UIDS = range(61_900, 65_000)
+_TRIAL_S = 60.0
+_SAID_COLUMNS = 300
 
 
 class StudentCommand(Struct, frozen=True):
@@ -95,6 +98,10 @@ class Student:
             )
         )
 
+    def leave(self) -> None:
+        """Remove the step's folder with all that is in it."""
+        remove_folder(self._folder)
+
     def hand_in(self, step: StepSpec, keep: str) -> Mapping[str, Submission]:
         """End what the student still runs, and save what it hands in below `keep`; nothing else of it stays.
 
@@ -103,7 +110,7 @@ class Student:
         command, owner = self._command, os.geteuid() if self._command.user is None else self._command.user
         if command.isolation != "user" or command.user is None:
             found = collected(step, self._folder, keep, self._files, owner=owner)
-            remove_folder(self._folder)
+            self.leave()
             return found
         patience, places = Patience(TIMEOUT_S), [self._place, *_COMMON]
         wanted = [os.path.join(self._folder, each.path) for each in step.submissions]
@@ -119,22 +126,28 @@ class Student:
 def student_of(command: StudentCommand, processes: Processes, files: Files) -> Iterator[Student]:
     """The student that `command` makes; its folders are gone at the end.
 
-    Raises UsageError for a command that cannot be run, and NotAllowedHere for a user that it must not be.
+    Raises UsageError for a command that cannot be run, a sandbox that cannot be made, and a user who is another run's
+    student at this moment; NotAllowedHere for a user that it must not be.
     """
-    command = _ready(command)
-    with throw_away() as place:
-        if command.isolation == "user":
+    command = _checked(command)
+    with ExitStack() as until_the_end:
+        if command.user is not None:
+            until_the_end.enter_context(claimed((command.user,)))
+        elif command.isolation == "sandbox" and os.geteuid() == 0:
+            command = replace(command, user=until_the_end.enter_context(claimed(spare_uids())))
+        place = until_the_end.enter_context(throw_away())
+        if command.isolation == "user" and command.user is not None:
             os.chmod(place, 0o711)  # so that its user gets through to its own folder
             _check_way(place)
-        try:
-            yield Student(command, place, processes, files)
-        finally:
-            if command.isolation == "user" and command.user is not None:
-                kill_processes(command.user, outside_container=command.outside_container)
+            _clear_before(command)
+            until_the_end.callback(_clear, command)
+        if command.isolation == "sandbox":
+            _try_sandbox(Student(replace(command, argv=("true",)), place, processes, files))
+        yield Student(command, place, processes, files)
 
 
-def _ready(command: StudentCommand) -> StudentCommand:
-    """The same command with its user settled and its program found."""
+def _checked(command: StudentCommand) -> StudentCommand:
+    """The same command with its program found, once it is sure that it may be run so."""
     user = command.user
     match command.isolation:
         case "none":
@@ -143,20 +156,15 @@ def _ready(command: StudentCommand) -> StudentCommand:
             permit(-1 if user is None else user, outside_container=command.outside_container)
         case "sandbox" if user is not None:
             permit_user(user)
-        case "sandbox" if os.geteuid() == 0:
-            user = _spare_uid()
         case "sandbox":
             pass
-    found = StudentCommand(
-        _found(command),
-        command.isolation,
-        user,
-        command.network,
-        command.shown,
-        command.passed,
-        command.outside_container,
-    )
+    absent = [name for name in command.passed if name not in os.environ]
+    if absent:
+        raise UsageError(f"There is no variable `{absent[0]}` to hand to the student: set it, or leave it out.")
+    found = replace(command, argv=_found(command), user=user)
     if command.isolation == "sandbox":
+        for path in command.shown:
+            refuse_hiding(path)
         confined(found.argv, "/")
         if not is_seen(found.argv[0], command.shown):
             raise UsageError(
@@ -164,6 +172,34 @@ def _ready(command: StudentCommand) -> StudentCommand:
                 "all that it needs; links are followed to their ends."
             )
     return found
+
+
+def _clear(command: StudentCommand) -> None:
+    """End whatever its user runs, and remove what it left where every user may leave files."""
+    if command.user is not None:
+        kill_processes(command.user, outside_container=command.outside_container)
+        delete_files(command.user, _COMMON, outside_container=command.outside_container)
+
+
+def _clear_before(command: StudentCommand) -> None:
+    """The same before the run: one that was killed could not do it afterwards. Raises UsageError."""
+    try:
+        _clear(command)
+    except EvidenceError as error:
+        raise UsageError(f"User {command.user} cannot be the student: {error}.") from None
+
+
+def _try_sandbox(trial: Student) -> None:
+    """Run a program that does nothing. Raises UsageError where the sandbox cannot be made: no student is to blame."""
+    trial.begin()
+    ended = trial.work(b"", {}, _TRIAL_S)
+    trial.leave()
+    if ended.exit != 0:
+        said = harmless(ended.stderr.strip().rpartition("\n")[2]) or ended.failure or "it says nothing"
+        raise UsageError(
+            f"The sandbox cannot be made on this machine: {cut(said, _SAID_COLUMNS)}. Choose `--uid NUMBER` or "
+            "`--no-isolation`, or let programs make namespaces here."
+        )
 
 
 def _found(command: StudentCommand) -> tuple[str, ...]:
@@ -178,15 +214,6 @@ def _found(command: StudentCommand) -> tuple[str, ...]:
 
 def _path(command: StudentCommand) -> str:
     return os.environ.get("PATH", os.defpath) if command.isolation != "sandbox" else "/usr/local/bin:/usr/bin:/bin"
-
-
-def _spare_uid() -> int:
-    """A user that nobody is. Raises UsageError."""
-    taken = {each.pw_uid for each in pwd.getpwall()}
-    for uid in _SPARE_UIDS:
-        if uid not in taken:
-            return uid
-    raise UsageError("Every number that could be the student's user is taken: name one with `--uid`.")
 
 
 def _check_way(place: str) -> None:

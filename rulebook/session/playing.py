@@ -1,7 +1,7 @@
 """A task played with a command as the student: the transcript and the artifacts are kept, the student is ended."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -56,13 +56,18 @@ def play_task(
     Raises UsageError for a command that cannot be run, a transcript that is there already, and what `run_task` raises.
     """
     task_params(program.spec, case_named(program.spec, played.case), played.params)  # before anything is written
+    if command.isolation == "sandbox":
+        _refuse_to_show((program.spec.document.file, files.transcript_file), command.shown)
     told = {"student": list(command.argv), "isolation": command.isolation}
     notes = (_NOT_APART,) if command.isolation == "none" else ()
     played = replace(played, run_id=files.run_id, transcript=files.transcript_file, told=told, notes=notes)
     with student_of(command, ports.processes, ports.files) as student, _opened(files) as log:
 
         def write(event: Event) -> None:
-            log.append(event)
+            try:
+                log.append(event)
+            except OSError as error:
+                raise _unwritten(files, error) from None
             if heard is not None:
                 heard(event)
 
@@ -78,5 +83,17 @@ def _opened(files: RunFiles) -> TranscriptLog:
     except FileExistsError:
         raise UsageError(f"`{path}` is there already: a transcript is never written over. Name another file.") from None
     except OSError as error:
-        why = (error.strerror or str(error)).lower()
-        raise UsageError(f"The transcript cannot be written to `{path}`: {why}.") from None
+        raise _unwritten(files, error) from None
+
+
+def _unwritten(files: RunFiles, error: OSError) -> UsageError:
+    why = (error.strerror or str(error)).lower()
+    return UsageError(f"The transcript cannot be written to `{files.transcript_file}`: {why}.")
+
+
+def _refuse_to_show(answers: Iterable[str], shown: Iterable[str]) -> None:
+    """Raise UsageError where one of the files that hold the answers would be shown to the student."""
+    for path in shown:
+        for each in answers:
+            if os.path.commonpath((os.path.realpath(path), os.path.realpath(each))) == os.path.realpath(path):
+                raise UsageError(f"Showing `{path}` would show the student `{each}`, with the answers. Show less.")

@@ -4,10 +4,11 @@ Source: scoring, "How a step gets scored"; the order of events is the reference'
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from typing import Literal
 
-from rulebook.errors import Missing
+from rulebook.errors import Missing, UsageError
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.run_events import (
     ErrorEvent,
@@ -120,9 +121,10 @@ class _Run:
         self._add(TaskCompletedEvent(status=self._status()))
 
     def broke(self, error: BaseException) -> None:
-        """Write down that the run itself broke off."""
-        self._write(ErrorEvent(exception_type=type(error).__name__, message=str(error)))
-        self._write(TaskCompletedEvent(status="error"))
+        """Write down that the run itself broke off, unless what broke is the writing."""
+        with suppress(UsageError):
+            self._write(ErrorEvent(exception_type=type(error).__name__, message=str(error)))
+            self._write(TaskCompletedEvent(status="error"))
 
     def _step(self, number: int, step: StepProgram) -> StepJudged:
         evidence = self._evidence(step)
