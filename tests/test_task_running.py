@@ -20,7 +20,7 @@ from rulebook.cli.main import main
 from rulebook.errors import NotAllowedHere, UsageError
 from rulebook.evidence.run_events import Event
 from rulebook.evidence.run_transcript import Transcript
-from rulebook.services.sandboxes import MAX_MEMORY_FILES_BYTES
+from rulebook.services.sandboxes import MAX_MEMORY_FILES_BYTES, confined
 from rulebook.services.student_users import SPARE_UIDS, claimed, spare_uids
 from rulebook.services.students import OUTPUT_LIMIT_BYTES
 from rulebook.session.hearing import LINE_LIMIT_BYTES, MOST_EVENTS, MOST_VALUES, Hearing
@@ -182,6 +182,18 @@ def test_what_lies_in_memory_is_bounded_and_shared_memory_works(tmp_path: Path) 
     script = "for place in / /etc /home /dev /tmp /var/tmp /dev/shm; do echo x 2> /dev/null > $place/w && df -k --output=size $place | tail -1; done; true"
     played(tmp_path, ONE % "", script)
     assert str(log(tmp_path).messages[-1].content).split() == [str(MAX_MEMORY_FILES_BYTES // 1024)] * 3
+
+
+@needs_sandbox
+def test_an_ordinary_users_sandbox_has_nothing_unbounded_to_write_in() -> None:
+    script = "for place in / /etc /home /dev /home/student; do : 2> /dev/null > $place/w && echo $place; done; true"
+    with open_folder() as place:
+        place.chmod(0o777)
+        ordinary = ["setpriv", f"--reuid={STUDENT}", f"--regid={STUDENT}", "--clear-groups"] if os.geteuid() == 0 else []
+        found = subprocess.run([*ordinary, *confined(["/bin/sh", "-c", script], str(place))], capture_output=True, text=True, check=False)
+    if "namespace" in found.stderr:
+        pytest.skip("no ordinary user may make a sandbox here")
+    assert (found.stdout, found.stderr) == ("/home/student\n", "")
 
 
 @needs_sandbox
