@@ -483,6 +483,21 @@ def test_two_runs_never_have_the_same_user(tmp_path: Path, monkeypatch: pytest.M
         assert again == STUDENT
 
 
+@needs_sandbox
+@needs_root
+def test_a_key_of_the_kernels_is_no_note_for_the_next_step(tmp_path: Path) -> None:
+    lines = ["import ctypes, os, sys", "libc = ctypes.CDLL(None)", "add, ask = (248, 250) if os.uname().machine == 'x86_64' else (217, 219)"]
+    left = "libc.syscall(add, b'user', b'note', b'1', 1, -4) > 0"
+    found = "libc.syscall(ask, 10, -4, b'user', b'note', 0) > 0"
+    code = "\n".join([*lines, f"print({found})", f"print({left})"])
+    report = played(tmp_path, TWO.replace("'2'", "'1'"), f'/usr/bin/python3 -c "{code}"; echo 1 > a.txt')
+    assert report.total.passed
+    said = [str(message.content).split() for message in log(tmp_path).messages if message.role == "assistant"]
+    if said[0][1] == "False":
+        pytest.skip("no program may keep keys here")
+    assert said == [["False", "True"], ["False", "True"]]
+
+
 @needs_root
 def test_a_number_that_runs_something_is_nobody_to_spare() -> None:
     spare = next(spare_uids())

@@ -9,6 +9,21 @@ from contextlib import contextmanager, suppress
 
 from rulebook.errors import UsageError
 
+FORGET = """
+import ctypes, os, sys
+uid, call = int(sys.argv[1]), {"x86_64": 250, "aarch64": 219}.get(os.uname().machine)
+libc = ctypes.CDLL(None)
+os.setgroups([])
+os.setresgid(uid, uid, uid)
+os.setresuid(uid, uid, uid)
+for ring in (-4, -5) if call else ():
+    libc.syscall(call, 7, ring)
+"""
+"""A program for Python that takes a user's number and empties the kernel's key rings of that user.
+
+They outlive its processes: a student could leave the answers there for the next step, or for the next run.
+"""
+
 SPARE_UIDS = range(61_900, 65_000)
 
 _LOCKS = "/run/rulebook-students.lock"

@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -20,7 +21,7 @@ from rulebook.services.custody_processes import kill_processes
 from rulebook.services.custody_reclaim import TIMEOUT_S, delete_files
 from rulebook.services.custody_sweep import Patience
 from rulebook.services.sandboxes import INSIDE, bounded, confined, is_seen, refuse_hiding
-from rulebook.services.student_users import claimed, spare_uids
+from rulebook.services.student_users import FORGET, claimed, spare_uids
 from rulebook.services.workspaces import remove_folder, throw_away
 from rulebook.spec.steps import StepSpec
 from rulebook.terminal import cut, harmless
@@ -33,6 +34,7 @@ OUTPUT_LIMIT_BYTES = 4 * 1024 * 1024
 _COMMON = ("/tmp", "/var/tmp", "/dev/shm")
 """Where every user may leave files."""
 _TRIAL_S = 60.0
+_FORGET_S = 60.0
 _SAID_COLUMNS = 300
 
 
@@ -74,6 +76,8 @@ class Student:
         os.mkdir(self._folder, 0o700)
         if self._command.user is not None:
             os.chown(self._folder, self._command.user, self._command.user)
+            forget = (sys.executable, "-I", "-S", "-c", FORGET, str(self._command.user))
+            self._processes.run(Command(forget, "/", _FORGET_S, {}))
 
     def work(
         self, told: bytes, environment: Mapping[str, str], limit_s: float, watch: Callable[[bytes], bool] | None = None
