@@ -719,3 +719,15 @@ def test_an_event_of_too_many_values_is_never_built() -> None:
     hearing = Hearing(Limits(), lambda event: None)
     assert not hearing.hear(b'{"type":"message_added","message":{"more":[' + b"{}," * (MOST_VALUES // 2) + b"{}]}}\n")
     assert hearing.misbehavior == f"what it told has more than {MOST_VALUES} values"
+
+
+@pytest.mark.parametrize("script", ["ln -s /etc/hostname answer.txt", "while :; do :; done"])
+def test_a_run_in_which_a_student_was_stopped_or_refused_is_not_offered_again(
+    script: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The transcript and the copies do not hold why: scored again, it would come to something else."""
+    (tmp_path / "task.yaml").write_text(HEAD + "limits: {step_time: 1s}\n" + ONE % "", encoding="utf-8")
+    (tmp_path / "student.sh").write_text(script)
+    monkeypatch.chdir(tmp_path)
+    assert main(["task", "run", "task.yaml", "--no-isolation", "--student", "sh student.sh"]) == 3
+    assert "Score it again" not in capsys.readouterr().err

@@ -10,6 +10,7 @@ from rulebook.cli.task_work import hand_out, with_task
 from rulebook.errors import Missing, UsageError
 from rulebook.evidence.run_events import Event, StepStartedEvent
 from rulebook.report.task_report import exit_status, headline, render_task, task_report
+from rulebook.report.task_scores import TaskJudged
 from rulebook.services.sandboxes import is_seen
 from rulebook.services.students import Isolation, StudentCommand
 from rulebook.session.played import Played
@@ -37,12 +38,18 @@ def play(given: Namespace, params: Mapping[str, str], words: tuple[str, ...]) ->
         raise
     hand_out(given, judged, task_report, render_task, headline)
     output.say(f"The transcript is {files.transcript_file}.")
-    submissions = None if judged.errored else _artifacts(files)
+    submissions = _artifacts(files) if _can_be_scored_again(judged) else None
     if submissions is not None:
         case = ("--case", given.case) if given.case else ()
         again = ("rulebook", "task", "score", given.task, *case, "--transcript", files.transcript_file, "--submissions")
         output.say(f"Score it again: {shlex.join((*again, submissions))}")
     return exit_status(judged)
+
+
+def _can_be_scored_again(judged: TaskJudged) -> bool:
+    """Whether the transcript and the artifacts hold all that was judged: not that a student was stopped, or refused."""
+    reached = [step for step in judged.steps if step.outcome is not None and step.status != "skipped"]
+    return not judged.errored and all(step.trace is not None for step in reached)
 
 
 def _artifacts(files: RunFiles) -> str | None:
