@@ -16,6 +16,7 @@ import pytest
 from students import STUDENT, cleared, give, needs_root, open_folder, running, started
 
 import rulebook
+import rulebook.services.students as students_module
 from rulebook.cli.main import main
 from rulebook.errors import NotAllowedHere, UsageError
 from rulebook.evidence.run_events import Event
@@ -40,6 +41,19 @@ needs_sandbox = pytest.mark.skipif(shutil.which("bwrap") is None, reason="there 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RULEBOOK_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def everybodys(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder in which every user may leave files, in place of the machine's: those may hold any number of others'."""
+    with open_folder() as place:
+        place.chmod(0o1777)
+        monkeypatch.setattr("rulebook.services.students._COMMON", (str(place),))
+        yield place
+
+
+def test_the_folders_that_everybody_may_write_in_are_the_machines() -> None:
+    assert students_module._COMMON == ("/tmp", "/var/tmp", "/dev/shm")
 
 
 def played(folder: Path, task: str, script: str, *, shell: str = "/bin/sh", **options: Any) -> Any:
@@ -435,9 +449,9 @@ def test_without_isolation_the_report_says_so(tmp_path: Path) -> None:
 
 
 @needs_root
-def test_as_a_user_of_its_own_what_it_runs_and_leaves_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_as_a_user_of_its_own_what_it_runs_and_leaves_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, everybodys: Path) -> None:
     monkeypatch.setenv("RULEBOOK_OUTSIDE_CONTAINER", str(STUDENT))
-    left = Path("/tmp", f"left-{STUDENT}")
+    left = Path(everybodys, f"left-{STUDENT}")
     script = f"id -u; (setsid sh -c 'while :; do :; done' > /dev/null 2>&1 &); echo x > {left}; echo 42 > answer.txt"
     with cleared():
         report = played(tmp_path, ONE % "", script, isolation="user", user=STUDENT, outside_container=True)
@@ -449,9 +463,9 @@ def test_as_a_user_of_its_own_what_it_runs_and_leaves_is_gone(tmp_path: Path, mo
 
 @needs_root
 @pytest.mark.parametrize("then", ["exit 7", "while :; do :; done", "true"])
-def test_as_a_user_of_its_own_nothing_stays_however_the_step_ends(then: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_as_a_user_of_its_own_nothing_stays_however_the_step_ends(then: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, everybodys: Path) -> None:
     monkeypatch.setenv("RULEBOOK_OUTSIDE_CONTAINER", str(STUDENT))
-    left = Path("/tmp", f"stays-{STUDENT}")
+    left = Path(everybodys, f"stays-{STUDENT}")
     with cleared():
         played(tmp_path, "limits: {step_time: 1s}\n" + ONE % "", f"echo x > {left}; {then}", isolation="user", user=STUDENT, outside_container=True)
         assert running(STUDENT) == []
@@ -459,9 +473,9 @@ def test_as_a_user_of_its_own_nothing_stays_however_the_step_ends(then: str, tmp
 
 
 @needs_root
-def test_what_a_run_that_was_killed_left_of_its_user_is_gone_before_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_run_that_was_killed_left_of_its_user_is_gone_before_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, everybodys: Path) -> None:
     monkeypatch.setenv("RULEBOOK_OUTSIDE_CONTAINER", str(STUDENT))
-    left = Path("/tmp", f"before-{STUDENT}")
+    left = Path(everybodys, f"before-{STUDENT}")
     left.write_text("42")
     give(left)
     with started("sh", "-c", "echo up; while :; do :; done") as old, cleared():
@@ -507,7 +521,7 @@ def test_a_number_that_runs_something_is_nobody_to_spare() -> None:
 
 
 @needs_root
-def test_a_file_of_another_user_is_not_the_students_to_hand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_of_another_user_is_not_the_students_to_hand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, everybodys: Path) -> None:
     monkeypatch.setenv("RULEBOOK_OUTSIDE_CONTAINER", str(STUDENT))
     with open_folder() as place:
         key = place / "key"
@@ -519,7 +533,7 @@ def test_a_file_of_another_user_is_not_the_students_to_hand_in(tmp_path: Path, m
 
 
 @needs_root
-def test_a_user_outside_a_container_must_be_asked_for_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_outside_a_container_must_be_asked_for_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, everybodys: Path) -> None:
     monkeypatch.setattr("rulebook.services.custody_permission.in_container", lambda: False)
     with pytest.raises(NotAllowedHere, match="RULEBOOK_OUTSIDE_CONTAINER"):
         played(tmp_path, ONE % "", "true", isolation="user", user=STUDENT, outside_container=True)
