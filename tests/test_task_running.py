@@ -432,6 +432,41 @@ def test_what_was_handed_in_is_kept_beside_the_transcript_and_scores_the_same_ag
     assert (again.total, statuses(again)) == (report.total, ["passed", "passed"])
 
 
+NESTED = """steps: [{name: one, instructions: Go., submissions: {answer: {path: out/deep/answer.txt}, all: {path: site}, page: {path: site/b/c}},
+  judge: {contains: {from: {submission: answer}, expected: '42'}}}]
+"""
+
+
+@needs_sandbox
+@pytest.mark.parametrize("isolation", ["sandbox", pytest.param("user", marks=needs_root)])
+def test_the_folders_on_the_way_are_made_so_that_doing_nothing_is_no_misbehaviour(
+    isolation: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RULEBOOK_OUTSIDE_CONTAINER", str(STUDENT))
+    how = {"isolation": isolation, **({"user": STUDENT, "outside_container": True} if isolation == "user" else {})}
+    task = NESTED.replace(", all: {path: site}, page: {path: site/b/c}", "")
+    idle = played(tmp_path, task, "true", **how)
+    assert (statuses(idle), idle.steps[0].outcome.reason) == (["failed"], "the submission `answer` was not handed in")
+    (artifacts,) = (tmp_path / "run").glob("*_artifacts")
+    again = rulebook.load(tmp_path / "task.yaml").score(tmp_path / "run" / "transcript.jsonl", artifacts)
+    assert (again.total, statuses(again)) == (idle.total, ["failed"])
+    done = played(tmp_path, task, "echo 42 > out/deep/answer.txt", transcript=tmp_path / "second.jsonl", **how)
+    assert statuses(done) == ["passed"]
+
+
+@needs_sandbox
+def test_misbehaviour_is_told_by_the_path_that_the_student_was_told(tmp_path: Path) -> None:
+    gone = played(tmp_path, NESTED, "rm -r out; mkdir -p site/b")
+    assert (statuses(gone), gone.steps[0].outcome.reason) == (["misbehavior"], "/home/student/out does not exist")
+
+
+@needs_sandbox
+def test_no_folder_is_made_that_is_itself_to_be_handed_in(tmp_path: Path) -> None:
+    told = played(tmp_path, NESTED, "find . -type d")
+    assert [line for line in log(tmp_path).messages[-1].text.split() if line != "."] == ["./out", "./out/deep"]
+    assert statuses(told) == ["misbehavior"]
+
+
 @needs_sandbox
 def test_nothing_of_a_run_stays_but_what_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_folder() as place:

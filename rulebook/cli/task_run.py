@@ -40,7 +40,7 @@ def _uid(word: str) -> int:
 def _parser() -> Arguments:
     parser = task_parser(
         "run",
-        "Play a whole task with any command as the student. At every step the command is started in an empty folder "
+        "Play a whole task with any command as the student. At every step the command is started in a fresh folder "
         "and reads the conversation so far, the instructions last; what it prints is its reply, and what it leaves in "
         "its folder is what it hands in. Then the step is judged, and the next one begins when it passed.",
         "task.yaml --student 'python3 student.py'",

@@ -59,14 +59,25 @@ def save_artifact(config: ArtifactRun, path: str | os.PathLike[str], name: str |
 def keep_handed_in(config: ArtifactRun, step: StepSpec, handed_in: Mapping[str, Submission]) -> None:
     """Keep what was handed in at a step, in a folder called like it, under the paths at which it was handed in.
 
-    So the artifacts of a run can be scored again. Raises Missing in `harness` where they cannot be kept.
+    So the artifacts of a run can be scored again: the folders on the way are kept too. Raises Missing in `harness`
+    where they cannot be kept.
     """
-    if not config.save_artifacts or not any(each.exists for each in handed_in.values()):
+    on_the_way = step.folders_on_the_way
+    if not config.save_artifacts or not (on_the_way or any(each.exists for each in handed_in.values())):
         return
     folder = artifact_folder(config) / step.name
+    for inner in on_the_way:
+        _made_on_the_way(folder / inner)
     for each in step.submissions:
         if handed_in[each.name].exists:
             _keep(handed_in[each.name].path, folder / each.path)
+
+
+def _made_on_the_way(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Missing("harness", f"what was handed in cannot be kept in {folder}: {reason_of(error)}") from None
 
 
 def _keep(copy: str, place: Path) -> None:

@@ -5,14 +5,14 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rulebook.errors import EvidenceError, UsageError
+from rulebook.errors import EvidenceError, MisbehaviorError, UsageError
 from rulebook.evidence.submission import Submission
 from rulebook.ports import Command, Completed, Files, Processes
 from rulebook.services.collecting import collected
@@ -56,7 +56,7 @@ class StudentCommand(Struct, frozen=True):
 
 
 class Student:
-    """The student of one run. Every step finds an empty folder, and nothing of the step before goes on."""
+    """The student of one run. Every step finds a fresh folder, and nothing of the step before goes on."""
 
     def __init__(self, command: StudentCommand, place: str, processes: Processes, files: Files) -> None:
         self._command, self._place = command, place
@@ -69,13 +69,14 @@ class Student:
         """The path by which the student knows its folder, from `begin` on."""
         return INSIDE if self._command.isolation == "sandbox" else self._folder
 
-    def begin(self) -> None:
-        """Make the folder of the next step."""
+    def begin(self, on_the_way: Sequence[str] = ()) -> None:
+        """Make the folder of the next step, and in it the folders on the way to what is to be handed in."""
         self._steps += 1
         self._folder = os.path.join(self._place, f"step-{self._steps}")
-        os.mkdir(self._folder, 0o700)
+        self._own_folder(self._folder)
+        for inner in on_the_way:
+            self._own_folder(os.path.join(self._folder, inner))
         if self._command.user is not None:
-            os.chown(self._folder, self._command.user, self._command.user)
             forget = (sys.executable, "-I", "-S", "-c", FORGET, str(self._command.user))
             self._processes.run(Command(forget, "/", _FORGET_S, {}))
 
@@ -113,7 +114,7 @@ class Student:
         """
         command, owner = self._command, os.geteuid() if self._command.user is None else self._command.user
         if command.isolation != "user" or command.user is None:
-            found = collected(step, self._folder, keep, self._files, owner=owner)
+            found = self._collected(step, keep, owner)
             self.leave()
             return found
         patience, places = Patience(TIMEOUT_S), [self._place, *_COMMON]
@@ -121,9 +122,21 @@ class Student:
         asked = command.outside_container
         kill_processes(command.user, outside_container=asked)
         delete_files(command.user, places, extend_exclude=wanted, patience=patience, outside_container=asked)
-        found = collected(step, self._folder, keep, self._files, owner=owner)
+        found = self._collected(step, keep, owner)
         delete_files(command.user, places, patience=patience, outside_container=asked)
         return found
+
+    def _collected(self, step: StepSpec, keep: str, owner: int) -> Mapping[str, Submission]:
+        try:
+            return collected(step, self._folder, keep, self._files, owner=owner)
+        except MisbehaviorError as tried:
+            reason = tried.reason.replace(self._folder, self.folder)  # the path that the student was told
+            raise MisbehaviorError(reason, listing=tried.listing, metadata=tried.metadata) from None
+
+    def _own_folder(self, path: str) -> None:
+        os.mkdir(path, 0o700)
+        if self._command.user is not None:
+            os.chown(path, self._command.user, self._command.user)
 
 
 @contextmanager

@@ -131,7 +131,7 @@ class _Run:
         idle = left_out(step.spec, evidence, self._ports)
         if idle is not None:
             return self._ended(number, unscored(step.spec, idle), began=False)
-        self._student.begin()
+        self._student.begin(step.spec.folders_on_the_way)
         self._add(StepStartedEvent(step=number))
         self._say("user", instructions_of(step.spec, self._values, self._student.folder))
         outcome = self._work(step.spec)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Literal
 
 from msgspec import Struct, field
@@ -61,6 +62,17 @@ class StepSpec(Struct, frozen=True):
     when: Formula | None = None
     weight: float = 1.0
     oracle: OracleSpec | None = None
+
+    @property
+    def folders_on_the_way(self) -> tuple[str, ...]:
+        """The folders that lead to what is handed in, outer ones first; none that is handed in itself, or lies in it.
+
+        A student finds them made: a folder on the way that is not there is misbehaviour, and doing nothing is not.
+        """
+        handed_in = {PurePosixPath(each.path) for each in self.submissions}
+        leading = {above for path in handed_in for above in path.parents if above.name}
+        own = {each for each in leading if not handed_in.isdisjoint((each, *each.parents))}
+        return tuple(sorted(str(each) for each in leading - own))
 
 
 class Limits(Struct, frozen=True):
