@@ -251,9 +251,20 @@ def test_what_other_parts_decide_counts_without_a_model() -> None:
     found = probed(said("{all: [{exact_match: {from: final_message, expected: lighthouse}}, " + RUBRIC + "]}", "lighthouse"))
     assert [step.status for step in found.steps] == ["probed"]
     assert got(found, "a boast").got(0.0) == "nothing"
-    assert got(found, "oracle").got(0.0) == "not right"
+    assert got(found, "oracle").got(0.0) == "no reward"
     assert not found.passed  # a failure to judge is never a pass
-    assert "The oracle of `tell` could not be measured" in render_probe(found)
+    report = render_probe(found)
+    assert "The oracle of `tell` could not be measured" in report
+    assert "ORACLE UNMEASURED" in report
+    assert "    ????  oracle " in report
+
+
+def test_a_rubric_over_what_is_handed_in_was_not_probed_for_its_empty_file() -> None:
+    rubric = RUBRIC.replace("final_message", "{submission: answer}")
+    step = f"{{name: a, instructions: Go., submissions: {{answer: {{path: a.txt}}}}, judge: {rubric}}}"
+    found = probed(f"steps: [{step}]\n")
+    assert got(found, "empty files").score == 0
+    assert ([each.status for each in found.steps], found.passed) == (["not probed"], False)
 
 
 def test_steps_that_only_let_pass() -> None:

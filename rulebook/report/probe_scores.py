@@ -11,7 +11,7 @@ from rulebook.spec.steps import TaskSpec
 
 Got = Literal["nothing", "hole", "no reward", "right", "not right", "not played"]
 """What a student got: a student who misbehaves gets `nothing`, and is a `hole` where it got more; where the judge could
-not tell it gets `no reward`. The oracle is `right` or `not right`.
+not tell it gets `no reward`. The oracle is `right` or `not right`, or gets `no reward` where nobody could tell.
 """
 
 StepKind = Literal["probed", "not probed", "open by design", "skipped"]
@@ -52,17 +52,17 @@ class Played(Struct, frozen=True):
             return (
                 "It passes whatever it scores: write the least that goes on, a `continue_threshold` or a `threshold`."
             )
-        return self.advice if got == "hole" or (got == "not right" and self.score is not None) else ""
+        return self.advice if got == "hole" or got == "not right" else ""
 
     def got(self, allow: float) -> Got:
         """What it got, where idle work may score `allow`."""
         if self.judged is None:
             return "not played"
         passed, score = self.judged.status == "passed", self.score
-        if self.is_oracle:
-            return "right" if passed and score is not None and score > allow else "not right"
         if score is None:
             return "no reward"
+        if self.is_oracle:
+            return "right" if passed and score > allow else "not right"
         return "hole" if passed or score > allow else "nothing"
 
 
@@ -108,8 +108,9 @@ class Probed(Struct, frozen=True):
 
     @property
     def wronged(self) -> Sequence[tuple[StepProbed, Played]]:
-        """The oracles that did not pass."""
-        return self._who("not right")
+        """The oracles that did not pass, those of whom nobody could tell among them."""
+        who = [(step, step.oracle) for step in self.steps if step.oracle is not None]
+        return [(step, each) for step, each in who if each.got(self.allow) in ("not right", "no reward")]
 
     @property
     def not_played(self) -> Sequence[tuple[StepProbed, Played]]:

@@ -58,8 +58,10 @@ def _verdict(probed: Probed) -> tuple[str, Shade]:
         return _counted(len(probed.holes), "HOLE", "S"), "red"
     if probed.untold or probed.idle:
         return "NOT PROBED", "yellow"
-    if probed.wronged:
+    if any(each.score is not None for _, each in probed.wronged):
         return "ORACLE FAILED", "red"
+    if probed.wronged:
+        return "ORACLE UNMEASURED", "yellow"
     return ("SOUND", "green") if probed.passed else ("NOT PLAYED", "yellow")
 
 

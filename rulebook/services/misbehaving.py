@@ -142,7 +142,6 @@ STUDENTS: tuple[Student, ...] = (
         "hands in empty files",
         "Ask for content, not only for a file.",
         _writes(lambda *_: ""),
-        plain=True,
     ),
     Student(
         "instructions echoed",
