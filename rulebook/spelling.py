@@ -31,6 +31,8 @@ def guess(word: str, options: Iterable[str], *, list_up_to: int = 8) -> str:
     best = nearest(word, names)
     if best is not None:
         return f" Did you mean `{best}`?"
+    if len(names) == 1:
+        return f" There is only `{names[0]}`."
     if 0 < len(names) <= list_up_to:
         return f" Choose one of {listed(names)}."
     return ""

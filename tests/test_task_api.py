@@ -121,7 +121,7 @@ def test_what_a_caller_gets_wrong(task: rulebook.TaskRules, tmp_path: Path) -> N
 def test_recorded_work_is_scored_from_python_too(task: rulebook.TaskRules, tmp_path: Path) -> None:
     (tmp_path / "student" / "out" / "answer.txt").write_text("3")
     report = task.score(tmp_path / "s.json", tmp_path / "student", case="small")
-    assert (report.total.score, report.total.passed) == (1.0, True)
+    assert (report.total.score, report.total.passed) == (report.score, report.passed) == (1.0, True)
     assert report.as_dict()["schema"] == "rulebook.task-report"
     assert str(report).startswith("two sums  case small")
     assert [step.status for step in report.steps] == ["passed", "passed"]

@@ -46,7 +46,8 @@ class RubricJudge(Judge):
         api_key_env: str | None = None,
         votes: int = 1,
     ) -> None:
-        """Raises ValueError for a rubric or a context that is empty or unfit, TypeError for what is no context."""
+        """Raises ValueError for a rubric or a context that is empty or unfit, TypeError for what is no context
+        or no criterion."""
         if not rubric:
             raise ValueError("A rubric without criteria would score 0 whatever happened. Write one or more.")
         if context is not None and not context:
@@ -98,6 +99,8 @@ def _students(transcript: Transcript) -> list[str]:
 
 
 def _criterion(entry: Mapping[str, object], number: int) -> Criterion:
+    if not isinstance(entry, Mapping):
+        raise TypeError(f"A criterion is written `{{'criterion': '…', 'weight': 1}}`; this is {entry!r:.80}.")
     text, weight = entry.get("criterion"), entry.get("weight")
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"Criterion {number} has no text: write `criterion`.")

@@ -42,6 +42,16 @@ class TaskReport:
         return self._judged.total
 
     @property
+    def passed(self) -> bool | None:
+        """Whether every step that was not skipped passed; None when it could not be measured."""
+        return self.total.passed
+
+    @property
+    def score(self) -> float | None:
+        """The score of the run; None, never 0, when it could not be measured."""
+        return self.total.score
+
+    @property
     def steps(self) -> tuple[StepJudged, ...]:
         """What each step came to, in order."""
         return self._judged.steps

@@ -24,6 +24,7 @@ from rulebook.place import Path
 from rulebook.ports import Ports
 
 _SCORE_FILE = "score.json"
+_PROGRAMS = (".py", ".sh", ".bash", ".js", ".mjs", ".ts", ".rb", ".pl", ".php", ".lua")
 _OWN = {"score_file": TEXT, "python": TEXT}
 """The names that only this kind's words may use."""
 
@@ -45,7 +46,9 @@ def _with_score_file(argv: tuple[Template, ...]) -> tuple[Template, ...]:
 
 
 def _is_bare(name: str) -> bool:
-    return "/" not in name and name.strip() not in ("", ".", "..") and not name.startswith("-")
+    """Whether it can name the score file: no path, no option, and no program in a file, which would be written over."""
+    plain = "/" not in name and name.strip() not in ("", ".", "..") and not name.startswith("-")
+    return plain and not name.lower().endswith(_PROGRAMS)
 
 
 Variable = Annotated[str, AfterValidator(_variable)]

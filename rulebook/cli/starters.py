@@ -66,7 +66,9 @@ TASK_YAML = """\
 # yaml-language-server: $schema=rulebook.task.schema.json
 # Steps that a student works through, each ended by a judge. Write the schema file for your editor with
 #   rulebook schema rulebook.task > rulebook.task.schema.json
-# and score recorded work with
+# See that nobody is rewarded for nothing, play it with a command as the student, or score recorded work with
+#   rulebook task probe {file}
+#   rulebook task run {file} --student 'python3 student.py'
 #   rulebook task score {file} --transcript SESSION --submissions FOLDER
 schema: rulebook.task
 version: 1
@@ -91,18 +93,24 @@ steps:
     judge:
       exact_match: {{from: {{submission: answer}}, expected: '{{{{ params.answer }}}}'}}
       why: The file must hold the number and nothing else.
+    # Right work, with which `rulebook task probe` sees that the judge lets it pass.
+    oracle: {{hand_in: {{answer: '{{{{ params.answer }}}}'}}}}
 
   - name: explain
     instructions: Say in one sentence how you worked it out.
     judge:
       regex: {{patterns: ['(?i)\\b(times|multipl|product)'], from: final_message}}
+    oracle: {{say: I multiplied six by seven.}}
 
 # How the steps' scores make one: last, sum, mean, min, max, weighted, or an expression over `steps`.
 score: mean
 """
 
 TASK_ZON = """\
-// Steps that a student works through, each ended by a judge. Score recorded work with
+// Steps that a student works through, each ended by a judge.
+// See that nobody is rewarded for nothing, play it with a command as the student, or score recorded work with
+//   rulebook task probe {file}
+//   rulebook task run {file} --student 'python3 student.py'
 //   rulebook task score {file} --transcript SESSION --submissions FOLDER
 .{{
     .schema = "rulebook.task",
@@ -129,6 +137,8 @@ TASK_ZON = """\
                 .exact_match = .{{ .from = .{{ .submission = "answer" }}, .expected = "{{{{ params.answer }}}}" }},
                 .why = "The file must hold the number and nothing else.",
             }},
+            // Right work, with which `rulebook task probe` sees that the judge lets it pass.
+            .oracle = .{{ .hand_in = .{{ .answer = "{{{{ params.answer }}}}" }} }},
         }},
         .{{
             .name = "explain",
@@ -136,6 +146,7 @@ TASK_ZON = """\
             .judge = .{{
                 .regex = .{{ .patterns = .{{"(?i)\\\\b(times|multipl|product)"}}, .from = "final_message" }},
             }},
+            .oracle = .{{ .say = "I multiplied six by seven." }},
         }},
     }},
 

@@ -139,6 +139,9 @@ class DeclaredTest(Struct, frozen=True):
         return (Fault("RB302", {"name": self.name, "guess": guess(self.name, declared)}),)
 
 
+_DECLARED = "Write `%s` with its `path` under the step's `submissions`"
+
+
 class DeclaredSubmission(Struct, frozen=True):
     """The name of a submission that a source or a check reads."""
 
@@ -152,7 +155,8 @@ class DeclaredSubmission(Struct, frozen=True):
             return (Fault("RB305", {"name": self.name, "guess": ""}, help=help),)
         if self.name in submissions.fields:
             return ()
-        return (Fault("RB305", {"name": self.name, "guess": guess(self.name, submissions.fields)}),)
+        says = guess(self.name, submissions.fields) if submissions.fields else f" {_DECLARED % self.name}."
+        return (Fault("RB305", {"name": self.name, "guess": says}),)
 
 
 Typed = Select | Template | DeclaredTest | DeclaredSubmission

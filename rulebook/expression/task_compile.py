@@ -53,16 +53,16 @@ def _compiler(spec: TaskSpec, step: StepSpec, position: int, readers: Readers, p
     rules = {named.name: named.rule for named in (*spec.checks, *step.checks)}
     params = {param.name: param.kind for param in spec.params}
     scope = file_scope(params, (), [submission.name for submission in step.submissions])
-    scope = scope.plus({"steps": steps_record(spec.steps[:position])})
+    scope = scope.plus({"steps": steps_record(spec.steps[:position], "`steps`, which has the steps before this one")})
     written = (*dict.fromkeys((*_written(spec, ()), *_written(spec, step.place))), *packed)
     packs = {pack.alias: pack for pack in spec.packs}
     return Compiler(readers, scope, rules, packs, written, nearest=own)
 
 
-def steps_record(steps: Iterable[StepSpec]) -> RecordOf:
-    """The type of `steps` where these can be read."""
+def steps_record(steps: Iterable[StepSpec], called: str = "`steps`") -> RecordOf:
+    """The type of `steps` where these can be read, and what messages call it."""
     fields: dict[str, Type] = {"score": NUMBER, "passed": YES_NO}
-    return RecordOf("`steps`", {step.name: RecordOf(f"the step `{step.name}`", fields) for step in steps if step.name})
+    return RecordOf(called, {step.name: RecordOf(f"the step `{step.name}`", fields) for step in steps if step.name})
 
 
 def _written(spec: TaskSpec, place: Path) -> tuple[str, ...]:

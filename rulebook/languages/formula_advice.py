@@ -160,7 +160,15 @@ def _otherwise(text: Text, term: Read, position: int, place: Type, names: Sequen
         return f' Ask all its items: `any({before}, "…")`.'
     if isinstance(place, Scalar):
         return ""
+    inside = next((name for name in _HOLDERS if position == 0 and _holds(place, name, key)), None)
+    if inside is not None:
+        return f" Write `{inside}.{key}`."
     return guess(key, names, list_up_to=_MOST_FIELDS)
+
+
+def _holds(place: Type, name: str, key: str) -> bool:
+    held = place.fields.get(name) if isinstance(place, RecordOf) else None
+    return isinstance(held, RecordOf) and key in held.fields
 
 
 def _source(text: Text, term: Read, key: str, place: Type) -> Fault:
@@ -191,6 +199,9 @@ def _bare(place: str) -> str:
 
 _MOST_FIELDS = 12
 """A record with no more fields than this is shown with all of them when one is not found."""
+
+_HOLDERS = ("steps", "params", "submissions", "tests")
+"""Where names of the author's own are read from: `answer.score` was to be `steps.answer.score`."""
 
 _SOURCES = frozenset(("assistant", "final_message", "transcript"))
 _LAST_TEXT = "path('$.messages[-1].text')"

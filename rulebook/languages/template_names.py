@@ -148,17 +148,20 @@ class _Walk(Struct):
                 return value
             case Scalar(name="anything") | RecordOf(open=True):
                 return ANYTHING
-            case RecordOf(_, fields):
+            case RecordOf(_, fields) if fields:
                 self._unknown(node, name, written, tuple(fields))
+            case RecordOf():
+                says = f" Nothing is declared under `{written.removesuffix(f'.{name}')}`."
+                self._unknown(node, name, written, (), says)
             case _:
                 self._unknown(node, name, written, ())
         return ANYTHING
 
-    def _unknown(self, node: Any, name: str, written: str, choices: tuple[str, ...]) -> None:
+    def _unknown(self, node: Any, name: str, written: str, choices: tuple[str, ...], says: str = "") -> None:
         start, end = self._place(node, name)
         best = nearest(name, choices)
         mended = None if best is None else self.text[:start] + best + self.text[end:]
-        words = {"name": written, "guess": guess(name, choices)}
+        words = {"name": written, "guess": says or guess(name, choices)}
         self._say(Fault("RB418", words, start, end, mended=mended))
 
     def _output(self, node: Any, own: Mapping[str, Type]) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from rulebook import __version__
+from rulebook.expression.nodes import AllOf, AtLeast, Numeric
 from rulebook.interpreter.trace import Trace
 from rulebook.outcome import Measurement, Misbehavior, Skipped, Unmeasured
 from rulebook.report.eval_report import plain, trace_json
@@ -129,13 +130,24 @@ def _step_lines(step: StepJudged, width: int, colour: bool) -> Iterator[str]:
         yield from _indented(_in_a_line(step.trace), 8)
         return
     yield from _indented(getattr(step.outcome, "reason", ""), 8)
-    if step.trace is None or step.status == "passed":
+    if step.trace is None:
         return
-    parts = [part for part in step.trace.walk() if part is not step.trace and not part.parts and _is_trouble(part)]
+    looked_at = _counted_in(step.trace) if step.status == "passed" else step.trace.walk()
+    parts = [part for part in looked_at if part is not step.trace and not part.parts and _is_trouble(part)]
     for part in parts[:_MOST_PARTS]:
         yield from _indented(_in_a_line(part), 8)
     if len(parts) > _MOST_PARTS:
         yield f"        … and {len(parts) - _MOST_PARTS} more"
+
+
+def _counted_in(trace: Trace) -> Iterator[Trace]:
+    """The parts that would add to the score: what failed of them is lacking, though the step passed."""
+    yield trace
+    match trace.node:
+        case AllOf() | AtLeast() | Numeric(how="weighted" | "sum" | "mean" | "min" | "product"):
+            for part in trace.parts:
+                if part.node.common.weight > 0:
+                    yield from _counted_in(part)
 
 
 def _is_trouble(part: Trace) -> bool:
@@ -164,9 +176,10 @@ def _indented(text: str, indent: int) -> Iterator[str]:
 
 def _closing(judged: TaskJudged, sums: TaskScore) -> str:
     if sums.score is None:
-        return f"There is no score: {harmless(sums.why)}."
+        return f"There is no score: {harmless(sums.why).removesuffix('.')}."
     scored = sum(step.score is not None for step in judged.steps)
     how = judged.spec.score if isinstance(judged.spec.score, str) else harmless(judged.spec.score.text)
-    counted = f"{scored} of {len(judged.steps)} steps {'was' if scored == 1 else 'were'} scored"
+    steps = "1 step" if len(judged.steps) == 1 else f"{len(judged.steps)} steps"
+    counted = f"{scored} of {steps} {'was' if scored == 1 else 'were'} scored"
     said = f"{counted}; the score is {how}." if judged.only is None else f"Only the step `{judged.only}` was judged."
     return said if sums.passed else f"{said} More in --format json."

@@ -48,7 +48,8 @@ def read_rule(reader: Reader, path: Path) -> RuleSpec | None:
     value = reader.document.at(path)
     if not isinstance(value, dict):
         example = Shown({"rule": value}) if _names_a_rule(reader, value) else _A_RULE
-        reader.not_a_mapping(path, _key(path), f"a rule, such as `{reader.shown(example)}`")
+        hint = " Join several rules with `all:` or `any:` above the list." if isinstance(value, list) else ""
+        reader.not_a_mapping(path, _key(path), f"a rule, such as `{reader.shown(example)}`", hint)
         return None
     key = _kind_key(reader, path, value)
     beside, inside = _common(reader, path, value, key)

@@ -104,7 +104,7 @@ def _note(entry: dict[str, Any], model: type[BaseModel], whole: str, place: Plac
         reader.add_at_key("RB201", path, key=key, thing=thing, guess=hint)
     elif kind == "missing":
         field = next((f for n, f in _model_at(model, loc).model_fields.items() if (f.alias or n) == key), None)
-        purpose = field.description if field and field.description else "it says what to check."
+        purpose = _in_a_sentence(field.description if field and field.description else "it says what to check.")
         reader.add_at_key("RB202", path[:-1], thing=thing[0].upper() + thing[1:], key=key, purpose=purpose)
     else:
         named = str(next((step for step in reversed(path) if isinstance(step, str)), thing))
@@ -118,6 +118,11 @@ def _note(entry: dict[str, Any], model: type[BaseModel], whole: str, place: Plac
             _note_wrong_value(kind, thing, entry["input"], path, words, reader)
         else:
             reader.add_words(code, path, words)
+
+
+def _in_a_sentence(purpose: str) -> str:
+    """What an option is for, as it stands behind a colon."""
+    return purpose[0].lower() + purpose[1:] if purpose[1:2].islower() or purpose[1:2] == " " else purpose
 
 
 def _note_wrong_value(
@@ -136,6 +141,8 @@ def _note_no_mapping(model: type[BaseModel], value: object, path: Path, key: str
     given = value if isinstance(value, list) else [value]
     fits = bool(needed) and len(given) == len(needed) and all(isinstance(one, str) and len(one) <= 60 for one in given)
     shown = reader.shown(Shown(dict(zip(needed, given, strict=True)), key)) if fits else ""
+    if not fits and needed and isinstance(value, str) and isinstance(path[-1], int):
+        shown = reader.shown(Shown({needed[0]: value, **dict.fromkeys(needed[1:], "…")}))
     reader.not_a_mapping(path, key, _MAPPING, f" Write `{shown}`." if shown else "")
 
 
