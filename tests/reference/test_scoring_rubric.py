@@ -291,3 +291,9 @@ def test_an_endpoint_that_could_not_be_asked_is_refused_when_it_is_built(where: 
     with pytest.raises(ValueError, match="`(api_key_env|base_url)` is") as wrong:
         RubricJudge([CAUSE], "judge", **where)
     assert "secret" not in str(wrong.value)
+
+
+@pytest.mark.parametrize("rubric", ["It is right.", [("It is right.", 1)]])
+def test_a_criterion_that_is_only_words_is_refused_with_what_to_write(rubric: Any) -> None:
+    with pytest.raises(TypeError, match="A criterion is written `{'criterion': '…', 'weight': 1}`; this is"):
+        RubricJudge(rubric, model="p/m")
