@@ -33,18 +33,25 @@ _PUBLIC = {
     "collect_submission": "rulebook.services.custody_collection",
     "kill_processes": "rulebook.services.custody_processes",
     "delete_files": "rulebook.services.custody_reclaim",
+    "EvaluationScorerResult": "rulebook.api.scorer_result",
+    "function": "rulebook.api.functions",
     "RulebookError": "rulebook.errors",
     "RuleFileError": "rulebook.errors",
     "UsageError": "rulebook.errors",
 }
 """Every public name and the module that has it, imported when the name is first used."""
 
+_FACES = ("judges", "schemas", "scorers")
+"""Modules that are there without being imported by name, as `rulebook.scorers.exact_match`."""
+
 
 def __getattr__(name: str) -> Any:
+    if name in _FACES:
+        return import_module(f"rulebook.{name}")
     if name in _PUBLIC:
         return getattr(import_module(_PUBLIC[name]), name)
     raise AttributeError(f"module `rulebook` has no `{name}`")
 
 
 def __dir__() -> list[str]:
-    return sorted([*_PUBLIC, "__version__"])
+    return sorted([*_PUBLIC, *_FACES, "__version__"])

@@ -7,6 +7,8 @@
     │   ├── UnfitPath         no submission can lie at that path
     │   ├── DestinationTaken  something stands already where a copy should go
     │   ├── UnfitScoring      a score that is no number, or metadata that is no data
+    │   ├── UnfitOption       an option or a result of a scorer whose value cannot be
+    │   ├── UnfitKind         one that is of the wrong kind, missing or unknown
     │   └── NotAllowedHere    killing or deleting for a user whom, or a place where, we must not
     ├── RuleFileError         a rule file is not valid; carries every diagnostic
     ├── AuditGapError         a log or a capture cannot be verified
@@ -54,6 +56,14 @@ class DestinationTaken(UsageError, FileExistsError):
 
 class UnfitScoring(UsageError, ValueError):
     """A `Scoring` whose score, metadata or `continue_task` nobody could write down and read again."""
+
+
+class UnfitOption(UsageError, ValueError):
+    """An option of a scorer, or a result that a scorer gave, whose value cannot be."""
+
+
+class UnfitKind(UsageError, TypeError):
+    """An option, a column or a result of a scorer that is of the wrong kind, missing or unknown."""
 
 
 class NotAllowedHere(UsageError, RuntimeError):

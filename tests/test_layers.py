@@ -9,12 +9,12 @@ PACKAGE = Path(__file__).parent.parent / "rulebook"
 
 ORDER = (
     "place", "codes", "spelling", "outcome", "diagnostic", "errors", "ports", "terminal", "picture",
-    "languages", "source", "evidence", "checks", "spec", "expression", "interpreter", "report", "linting", "services",
+    "languages", "measures", "source", "evidence", "checks", "spec", "expression", "interpreter", "report", "linting", "services",
     "session", "api", "cli",
 )  # fmt: skip
 """Rooms and top-level modules from the first to the last. The package's own face comes before all of them."""
 
-FACES = ("__init__", "__main__", "judges", "schemas")
+FACES = ("__init__", "__main__", "judges", "schemas", "scorers")
 
 
 def modules() -> list[Path]:

@@ -9,8 +9,7 @@ from rulebook.evidence.run_transcript import Transcript
 from rulebook.evidence.scoring import Scoring
 from rulebook.languages.formula_search import safe_when_cut
 from rulebook.languages.pattern import MAX_TEXT_CHARACTERS, SEARCH_LIMIT_S, Pattern
-
-_LETTERS = {re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s", re.VERBOSE: "x"}
+from rulebook.languages.pattern_given import pattern_given
 
 
 class RegexJudge(Judge):
@@ -28,7 +27,7 @@ class RegexJudge(Judge):
             if not isinstance(pattern, re.Pattern) or not isinstance(pattern.pattern, str):
                 raise TypeError(f"A pattern is written `re.compile(r'answer: 42')`; this is {pattern!r:.80}.")
         self.expected = tuple(expected)
-        self._patterns = tuple(map(_own, expected))
+        self._patterns = tuple(pattern_given(pattern.pattern, pattern.flags) for pattern in expected)
 
     def evaluate(self, transcript: Transcript) -> Scoring:
         """Search for every pattern. The metadata has those that were not found, and why."""
@@ -51,19 +50,6 @@ def said(transcript: Transcript) -> str:
     """What the assistant said, all messages joined by blank lines."""
     texts = (message.text for message in transcript.messages if message.role == "assistant")
     return "\n\n".join(text for text in texts if text)
-
-
-def _own(pattern: re.Pattern[str]) -> Pattern:
-    letters = "".join(letter for flag, letter in _LETTERS.items() if pattern.flags & flag)
-    return Pattern(_only_ascii(pattern.pattern) if pattern.flags & re.ASCII else pattern.pattern, letters)
-
-
-def _only_ascii(text: str) -> str:
-    """The pattern with the one flag that has no letter of ours, among those at its beginning."""
-    inline = re.match(r"\s*\(\?([aimsux]+)\)", text)
-    if inline is None:
-        return f"(?a){text}"
-    return text if "a" in inline[1] else f"(?a{inline[1]}){text[inline.end() :]}"
 
 
 def _missing(pattern: Pattern, text: str) -> str:

@@ -13,46 +13,7 @@ from rulebook.languages.faults import Fault, LanguageError, refused
 from rulebook.outcome import Measurement, Outcome, Seen, reaches
 from rulebook.ports import Ports
 
-Mode = Literal["all", "any", "fraction"]
-
-
 _SEEN_AT_MOST = 20
-
-
-def contains_score(
-    output: str | None, expected: str | None, mode: Mode, case_insensitive: bool
-) -> tuple[float, dict[str, list[str]]]:
-    """The score, 0..1, and which of the texts were found. Where nothing is asked for, `all` of it is.
-
-    Source: scorers, contains.
-    """
-    text, wanted = output or "", needles(expected or "")
-    if case_insensitive:
-        text, wanted = text.casefold(), [needle.casefold() for needle in wanted]
-    matched = [needle for needle in wanted if needle in text]
-    missing = [needle for needle in wanted if needle not in text]
-    if mode == "all":
-        score = 0.0 if missing else 1.0
-    elif mode == "any":
-        score = 1.0 if matched else 0.0
-    else:
-        score = len(matched) / len(wanted) if wanted else 0.0
-    return score, {"matched": matched, "missing": missing}
-
-
-def needles(expected: str) -> list[str]:
-    """The texts that `expected` asks for: the entries of a JSON list or the text itself, but empty ones."""
-    text = expected.strip()
-    entries: list[object] = [text]
-    if text.startswith("["):
-        import json  # 1 ms, which linting a plain text does not pay
-
-        try:
-            read = json.loads(text)
-        except (ValueError, RecursionError):
-            read = None
-        entries = read if isinstance(read, list) else entries
-    return [stripped for entry in entries if entry is not None and (stripped := str(entry).strip())]
 
 
 class Contains(Compared, kind="contains"):
@@ -64,14 +25,14 @@ class Contains(Compared, kind="contains"):
     short = "expected"
 
     from_: SourceField = Field(AssistantText(), alias="from", description="Where the text comes from.")
-    mode: Mode = Field(
+    mode: Literal["all", "any", "fraction"] = Field(
         "all", description="How much of a list must be there: `all`, `any` one, or score the `fraction`."
     )
     case_insensitive: bool = Field(False, description="Take capital and small letters as the same.")
 
     @model_validator(mode="after")
     def _asks_for_something(self) -> Self:
-        if self.expected is not None and not self.expected.live and not needles(self.expected.text):
+        if self.expected is not None and not self.expected.live and _asks_nothing(self.expected.text):
             words = {
                 "key": "expected",
                 "why": "its list asks for nothing. Write the texts that are expected.",
@@ -88,8 +49,10 @@ class Contains(Compared, kind="contains"):
 
     def measure(self, evidence: Evidence, ports: Ports) -> Outcome:
         """Look for every text that is asked for."""
+        from rulebook.measures.contains import ContainsOptions, contains_score  # linting does without
+
         text, expected = text_of(self.from_, evidence), self.expected_text(evidence)
-        score, metadata = contains_score(text, expected, self.mode, self.case_insensitive)
+        score, metadata = contains_score(text, expected, ContainsOptions(self.mode, self.case_insensitive))
         matched, missing = metadata["matched"], metadata["missing"]
         asked = len(matched) + len(missing)
         actual = f"{len(matched)} of {asked} present" if asked > 1 else "present" if matched else "absent"
@@ -108,4 +71,13 @@ class Contains(Compared, kind="contains"):
 
     def is_empty(self, expected: str) -> bool:
         """Whether it asks for nothing: a list of empty texts does."""
-        return not needles(expected)
+        return _asks_nothing(expected)
+
+
+def _asks_nothing(expected: str) -> bool:
+    text = expected.strip()
+    if not text.startswith("["):
+        return not text
+    from rulebook.measures.contains import needles  # only a list has to be read
+
+    return not needles(text)

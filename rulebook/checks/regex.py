@@ -79,11 +79,8 @@ class Regex(Check, kind="regex"):
             limit_s = ports.time_left(SEARCH_LIMIT_S)
             try:
                 place = _search(pattern, text, ports, limit_s)
-            except TimeoutError as late:
-                if limit_s < SEARCH_LIMIT_S:
-                    raise OutOfTime(limit_s, material=True) from late
-                reason = f"the search for `{pattern.text}` did not end within {SEARCH_LIMIT_S:g} s on this text"
-                return student_fault(reason, expected=self._expected(), actual="too slow to search")
+            except TimeoutError:
+                return too_slow(pattern, limit_s, self._expected())
             if place is not None:
                 found[position] = place
         return self._scored(found, text, evidence)
@@ -123,6 +120,14 @@ class Regex(Check, kind="regex"):
         if len(self.patterns) == 1:
             return "no match" if missing else "found"
         return f"{len(self.patterns) - len(missing)} of {len(self.patterns)} found"
+
+
+def too_slow(pattern: Pattern, limit_s: float, expected: str) -> Outcome:
+    """What comes of a search that did not end within `limit_s`. Raises OutOfTime where the rule's own time ran out."""
+    if limit_s < SEARCH_LIMIT_S:
+        raise OutOfTime(limit_s, material=True)
+    reason = f"the search for `{pattern.text}` did not end within {SEARCH_LIMIT_S:g} s on this text"
+    return student_fault(reason, expected=expected, actual="too slow to search")
 
 
 def _search(pattern: Pattern, text: str, ports: Ports, limit_s: float) -> Found:

@@ -27,7 +27,7 @@ def _given(value: object) -> Given:
     if isinstance(value, Given):
         return value
     if not isinstance(value, str):
-        _refuse_templates(value, ())
+        refuse_templates(value, "equals")
         return Given(value)
     try:
         return Given(read_template(value))
@@ -35,15 +35,18 @@ def _given(value: object) -> Given:
         raise refused(error) from error
 
 
-def _refuse_templates(value: object, path: Path) -> None:
-    """Only a text that stands alone is a template: within a list or a mapping `{{ name }}` would be literal."""
+def refuse_templates(value: object, key: str, path: Path = ()) -> None:
+    """Only a text that stands alone is a template: within a list or a mapping `{{ name }}` would be literal.
+
+    `key` is the field that holds `value`. Raises what a field validator may raise, RB425.
+    """
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, part in parts:
+    for name, part in parts:
         found = looks_like_template(part) if isinstance(part, str) else None
         if found is not None:
-            words = {"key": key, "part": part[slice(*found)], "where": "`equals` itself, where it is a text"}
-            raise refused(LanguageError(Fault("RB425", words, path=(*path, key))))
-        _refuse_templates(part, (*path, key))
+            words = {"key": name, "part": part[slice(*found)], "where": f"`{key}` itself, where it is a text"}
+            raise refused(LanguageError(Fault("RB425", words, path=(*path, name))))
+        refuse_templates(part, key, (*path, name))
 
 
 class DataAt(BaseModel):

@@ -5,6 +5,7 @@ from functools import cache
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.fields import FieldInfo
 
 from rulebook.checks import Check, foreign_kinds, kind_named, kind_names
 from rulebook.languages.faults import Shown
@@ -215,7 +216,7 @@ def check_of(
     reader: Reader, kind: type[Check], value: object, path: Path, inside: frozenset[str] = frozenset()
 ) -> OfCheck | None:
     """A check of `kind` from the value at `path`, in full or in short; `inside` names common keys to pass over."""
-    if isinstance(value, dict) and (value or kind.short is None):
+    if isinstance(value, dict) and (value or kind.short is None or _has_default(kind)):
         options = {name: option for name, option in value.items() if name not in inside}
         check = validate_options(kind, options, f"`{kind.kind}`", below(path), reader)
         return None if check is None else OfCheck(check)
@@ -251,9 +252,20 @@ def check_of(
 
 
 @cache
+def _has_default(kind: type[Check]) -> bool:
+    """Whether a kind works without any option: its main field says what it is where nothing is written."""
+    field = _main_field(kind)
+    return field is not None and not field.is_required() and field.default is not None
+
+
+@cache
 def _takes_list(kind: type[Check]) -> bool:
-    field = next((f for n, f in kind.model_fields.items() if (f.alias or n) == kind.short), None)
+    field = _main_field(kind)
     return field is not None and str(field.annotation).startswith("tuple[")
+
+
+def _main_field(kind: type[Check]) -> FieldInfo | None:
+    return next((f for n, f in kind.model_fields.items() if (f.alias or n) == kind.short), None)
 
 
 def _list_for_pattern(reader: Reader, kind: type[Check], value: object, path: Path) -> bool:

@@ -1,0 +1,147 @@
+"""Functions of a user's own, as tasks and as scorers. Source: scorers, "Writing your own scorer"."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import update_wrapper
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, get_args, get_origin, get_type_hints, overload
+
+from rulebook.api.scorer_handle import RowFailure
+from rulebook.api.scorer_options import keywords_of, label
+from rulebook.api.scorer_result import EvaluationScorerResult, number_given, proven_result
+from rulebook.errors import UnfitKind, UnfitOption
+
+Given = ParamSpec("Given")
+Returned = TypeVar("Returned")
+
+Returns = Literal["number", "result", "results", "other", "unsaid"]
+"""What an annotation says comes back: a number, a result, a list of results, something else, or nothing is said."""
+
+
+class Function(Generic[Given, Returned]):
+    """A function that stays callable as it was, and can be called with the columns of a row.
+
+    `name` is its own in kebab case. `parameters` are the columns it reads, in order, those in `optional` only where a
+    row has them; `output` is the task's result and `trace` the row's session. `returns` is what its annotation says.
+    `retries` is how often a row that failed is tried again. `without_effect` names keywords that change nothing here.
+    """
+
+    def __init__(self, body: Callable[Given, Returned], keywords: Mapping[str, object]) -> None:
+        if not callable(body) or inspect.isclass(body):
+            raise UnfitKind(f"`@rulebook.function` stands above a function; this is {body!r:.80}.")
+        self.body = body
+        self.name = label(re.sub(r"[^a-z0-9]+", "-", _name(body).lower()).strip("-"))
+        self.parameters, self.optional, self.takes_every_column = _columns(body, self.name)
+        self.returns: Returns = _returned(body)
+        self.retries, self.without_effect = keywords_of("function", keywords)
+        update_wrapper(self, body)
+
+    def __call__(self, *given: Given.args, **named: Given.kwargs) -> Returned:
+        """Call the function as it was written."""
+        return self.body(*given, **named)
+
+    def of_row(self, row: Mapping[str, object]) -> Returned:
+        """What the function returns for a row. Raises UnfitKind for a column that is missing, and what it raises."""
+        call: Callable[..., Returned] = self.body
+        return call(**self._bound(row))
+
+    def scores_of_row(self, row: Mapping[str, object]) -> list[EvaluationScorerResult]:
+        """The scores for a row, as a scorer. Raises UnfitKind or UnfitOption for what is no score."""
+        return results_in(self.of_row(row))
+
+    def score_rows(self, rows: Iterable[Mapping[str, object]]) -> Iterator[list[EvaluationScorerResult] | RowFailure]:
+        """The scores of each row, one row at a time. What the function raises fails its row and no other."""
+        for row in rows:
+            try:
+                yield self.scores_of_row(row)
+            except Exception as error:
+                yield RowFailure(type(error).__name__, str(error))
+
+    def _bound(self, row: Mapping[str, object]) -> Mapping[str, object]:
+        if self.takes_every_column:
+            row = {str(column): value for column, value in row.items()}
+        for column in self.parameters:
+            if column not in row and column not in self.optional:
+                raise UnfitKind(f"The function `{self.name}` reads the column `{column}`, and the row has none.")
+        return row if self.takes_every_column else {column: row[column] for column in self.parameters if column in row}
+
+
+@overload
+def function(body: Callable[Given, Returned], /) -> Function[Given, Returned]: ...
+
+
+@overload
+def function(**keywords: object) -> Callable[[Callable[Given, Returned]], Function[Given, Returned]]: ...
+
+
+def function(body: Any = None, /, **keywords: object) -> Any:
+    """Make a task or a scorer of a function; above it stands `@rulebook.function` or `@rulebook.function(retries=2)`.
+
+    Raises UnfitKind or UnfitOption for a keyword that nobody knows, and for a function that cannot be called by name.
+    """
+    if body is not None:
+        return Function(body, keywords)
+    keywords_of("function", keywords)
+    return lambda given: Function(given, keywords)
+
+
+def results_in(returned: object) -> list[EvaluationScorerResult]:
+    """The scores that a scorer returned: a number, whatever its range, one result, or a list of results.
+
+    Raises UnfitKind for anything else, and UnfitOption for a number that is not finite.
+    """
+    if isinstance(returned, EvaluationScorerResult):
+        return [returned]
+    if isinstance(returned, list | tuple):
+        for each in returned:
+            if not isinstance(each, EvaluationScorerResult):
+                raise UnfitKind(f"A list of scores holds EvaluationScorerResult alone; this is {each!r:.80}.")
+        return list(returned)
+    if isinstance(returned, str | None):
+        wanted = "a number, an EvaluationScorerResult or a list of them"
+        raise UnfitKind(f"A scorer returns {wanted}; this is {returned!r:.80}.")
+    return [proven_result(number_given(returned), None)]
+
+
+def _name(body: object) -> str:
+    name = getattr(body, "__name__", "")
+    if not re.search("[A-Za-z]", str(name)) or name == "<lambda>":
+        raise UnfitOption("A function of an evaluation needs a name with a letter in it. Write it with `def`.")
+    return str(name).lstrip("_0123456789")
+
+
+def _columns(body: Callable[..., object], name: str) -> tuple[tuple[str, ...], frozenset[str], bool]:
+    """The columns that it reads, those that may be missing, and whether it takes all there are."""
+    if inspect.iscoroutinefunction(body) or inspect.isasyncgenfunction(body) or inspect.isgeneratorfunction(body):
+        raise UnfitKind(
+            f"The function `{name}` must return its result: write it with `def`, without `async` or `yield`."
+        )
+    found: list[str] = []
+    optional: set[str] = set()
+    every = False
+    for parameter in inspect.signature(body).parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            every = True
+        elif parameter.kind in (parameter.VAR_POSITIONAL, parameter.POSITIONAL_ONLY):
+            raise UnfitKind(f"Columns are given by name; `{parameter}` of the function `{name}` cannot take one.")
+        else:
+            found.append(parameter.name)
+            if parameter.default is not parameter.empty:
+                optional.add(parameter.name)
+    return tuple(found), frozenset(optional), every
+
+
+def _returned(body: Callable[..., object]) -> Returns:
+    try:
+        hint = get_type_hints(body).get("return", inspect.Signature.empty)
+    except (NameError, TypeError, AttributeError, SyntaxError):  # a hint that only a type checker can read
+        return "unsaid"
+    if hint is inspect.Signature.empty:
+        return "unsaid"
+    if hint in (float, int):
+        return "number"
+    if hint is EvaluationScorerResult:
+        return "result"
+    if get_origin(hint) is list and get_args(hint) == (EvaluationScorerResult,):
+        return "results"
+    return "other"

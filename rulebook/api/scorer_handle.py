@@ -1,0 +1,79 @@
+"""A declared scorer: what a call of a built-in gives, to hand to an evaluation or to call in place."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from msgspec import Struct
+
+from rulebook.api.scorer_options import columns_read, keywords_of, label
+from rulebook.api.scorer_result import EvaluationScorerResult, proven_result
+from rulebook.errors import UnfitKind
+from rulebook.measures.table import BoundMeasure, MissingColumn, Scored, over_rows
+from rulebook.spelling import listed
+
+
+class RowFailure(Struct, frozen=True):
+    """Why a scorer has nothing to say of a row: `type` is the kind of the error, `message` what it said."""
+
+    type: str
+    message: str
+
+
+class Scorer(Struct, frozen=True):
+    """A built-in scorer with its options, bound to the columns `inputs`.
+
+    `options` are those that were given, by name. `retries` is how often a row that failed is tried again.
+    `without_effect` names the keywords that say where a function is deployed: here it runs in place, and they
+    change nothing.
+    """
+
+    kind: str
+    name: str
+    measure: BoundMeasure
+    options: Mapping[str, object]
+    retries: int = 0
+    without_effect: tuple[str, ...] = ()
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The columns that it reads, the candidate first."""
+        return self.measure.inputs
+
+    def __call__(self, **columns: object) -> EvaluationScorerResult:
+        """The result for one row, its columns given by name. Raises UnfitKind for one that is missing or unknown."""
+        for column in self.inputs:
+            if column not in columns:
+                raise UnfitKind(f"The scorer `{self.name}` reads the column `{column}`, and it was not given.")
+        if len(columns) > len(self.inputs):
+            more = next(column for column in columns if column not in self.inputs)
+            raise UnfitKind(f"The scorer `{self.name}` reads {listed(self.inputs)}; it was also given `{more}`.")
+        return proven_result(*self.measure.of_row(columns))
+
+    def score_rows(self, rows: Iterable[Mapping[str, object]]) -> Iterator[EvaluationScorerResult | RowFailure]:
+        """The result of each row, one at a time; other columns of a row are passed over."""
+        for (scored,) in over_rows([self.measure], rows):
+            if isinstance(scored, MissingColumn):
+                yield self.failure(scored)
+            else:
+                yield proven_result(*scored)
+
+    def failure(self, gap: MissingColumn) -> RowFailure:
+        """What is said of a row that lacks a column."""
+        return RowFailure("UnfitKind", f"the row has no column `{gap.column}`, which the scorer `{self.name}` reads")
+
+
+def declared(
+    kind: str,
+    reading: Callable[[object], object],
+    measure: Callable[[tuple[str, ...]], Callable[..., Scored]],
+    count: int,
+    inputs: object,
+    name: object,
+    options: Mapping[str, object],
+    keywords: Mapping[str, object],
+) -> Scorer:
+    """The scorer over `count` columns, for which `measure` is made. Raises UnfitKind or UnfitOption."""
+    columns = columns_read(inputs, count, kind)
+    own = keywords_of(kind, keywords, ("inputs", "name", *options))
+    bound = BoundMeasure(columns, reading, measure(columns))
+    return Scorer(kind, label(name), bound, MappingProxyType(dict(options)), *own)

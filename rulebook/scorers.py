@@ -1,0 +1,21 @@
+"""The scorers that Rulebook ships: a call declares one, for an evaluation to take or to be called in place."""
+
+from rulebook.api.data_scorers import json_match, json_valid, numeric_close, regex_match
+from rulebook.api.scorer_handle import RowFailure, Scorer
+from rulebook.api.sql_scorer import SqlScorer, sql
+from rulebook.api.text_scorers import contains, exact_match, levenshtein, string_similarity
+
+__all__ = [
+    "RowFailure",
+    "Scorer",
+    "SqlScorer",
+    "contains",
+    "exact_match",
+    "json_match",
+    "json_valid",
+    "levenshtein",
+    "numeric_close",
+    "regex_match",
+    "sql",
+    "string_similarity",
+]
