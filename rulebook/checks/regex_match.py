@@ -61,7 +61,7 @@ class RegexMatch(Check, kind="regex_match"):
             found = Sought(self.pattern, self.full_match).find(text[:MAX_TEXT_CHARACTERS], ports.patterns, limit_s)
         except TimeoutError:
             return too_slow(self.pattern, limit_s, self.pattern.text)
-        if cut and (found is None or self.full_match or not safe_when_cut(self.pattern, found.end())):
+        if cut and (found is None or not safe_when_cut(self.pattern, found.end())):
             reason = f"the text is too large to be searched: only its first {MAX_TEXT_CHARACTERS} characters were"
             return student_fault(reason, expected=self.pattern.text, cause="excess")
         score, metadata = score_of_match(found)

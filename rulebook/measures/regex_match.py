@@ -7,7 +7,9 @@ from rulebook.languages.pattern import SEARCH_LIMIT_S, Pattern
 from rulebook.languages.pattern_compiled import compiled
 from rulebook.ports import Patterns
 
-_INLINE_FLAGS = re.compile(r"\s*\(\?[aimsux]+\)")
+_INLINE_FLAGS = re.compile(r"(?:(?:\s|#.*\n)*\(\?[aimsux]+\))+")
+"""Flags at the beginning of a pattern, which may stand nowhere else; under `x` a comment may stand before them."""
+
 _LENGTHS = tuple(1 << bits for bits in range(8, 21))
 
 
