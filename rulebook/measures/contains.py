@@ -19,14 +19,17 @@ def contains_score(candidate: str, reference: str, options: ContainsOptions) -> 
 
     Source: scorers, contains.
     """
+    mode, case_insensitive = options
     wanted = needles(reference)
-    if options.case_insensitive:
+    if case_insensitive:
         candidate, wanted = candidate.casefold(), [needle.casefold() for needle in wanted]
-    matched = [needle for needle in wanted if needle in candidate]
-    missing = [needle for needle in wanted if needle not in candidate]
-    if options.mode == "all":
+    matched: list[str] = []
+    missing: list[str] = []
+    for needle in wanted:
+        (matched if needle in candidate else missing).append(needle)
+    if mode == "all":
         score = 0.0 if missing else 1.0
-    elif options.mode == "any":
+    elif mode == "any":
         score = 1.0 if matched else 0.0
     else:
         score = len(matched) / len(wanted) if wanted else 0.0
@@ -40,7 +43,9 @@ def needles(reference: str) -> list[str]:
     """
     text = reference.strip()
     entries = _entries(text) if text.startswith("[") else None
-    return [stripped for entry in ([text] if entries is None else entries) if (stripped := entry.strip())]
+    if entries is None:
+        return [text] if text else []
+    return [stripped for entry in entries if (stripped := entry.strip())]
 
 
 def _entries(text: str) -> list[str] | None:

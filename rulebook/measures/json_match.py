@@ -9,6 +9,7 @@ from rulebook.measures.json_reading import NotJson
 ABSENT = object()
 """What a path finds where there is nothing."""
 
+_PLAIN = (str, int, float)
 _INDEX = re.compile("-?[0-9]{1,18}")
 
 
@@ -38,9 +39,9 @@ def json_match_score(
     if isinstance(reference, NotJson):
         return 0.0, {"error": f"{names[1]}: {reference.reason}"}
     if paths is None:
-        if same_json(candidate, reference):
-            return 1.0, {"mismatched": []}
-        return 0.0, {"mismatched": _differing(candidate, reference)}
+        mismatched = _differing(candidate, reference)
+        same = not mismatched if mismatched is not None else same_json(candidate, reference)
+        return (1.0 if same else 0.0), {"mismatched": mismatched or []}
     differing = [path.text for path in paths if not same_json(at_path(candidate, path), at_path(reference, path))]
     return 1.0 - len(differing) / len(paths), {"mismatched": differing}
 
@@ -64,6 +65,9 @@ def at_path(document: object, path: JsonPathTo) -> object:
 
 def same_json(one: object, other: object) -> bool:
     """Whether two documents are equal: order of keys aside, 1 as 1.0, true never as 1. Any depth."""
+    kind = type(one)
+    if kind is type(other) and kind in _PLAIN:  # what most paths lead to
+        return one == other
     left = [(one, other)]
     while left:
         first, second = left.pop()
@@ -82,13 +86,14 @@ def same_json(one: object, other: object) -> bool:
     return True
 
 
-def _differing(one: object, other: object) -> list[str]:
+def _differing(one: object, other: object) -> list[str] | None:
+    """The keys of two mappings or the positions of two lists at which they differ; None for anything else."""
     if isinstance(one, dict) and isinstance(other, dict):
-        keys = sorted(one.keys() | other.keys())
-        return [key for key in keys if not same_json(one.get(key, ABSENT), other.get(key, ABSENT))]
+        keys = one.keys() if one.keys() == other.keys() else one.keys() | other.keys()
+        return sorted(key for key in keys if not same_json(one.get(key, ABSENT), other.get(key, ABSENT)))
     if isinstance(one, list) and isinstance(other, list):
         pairs = zip(one, other, strict=False)
         unlike = [position for position, (first, second) in enumerate(pairs) if not same_json(first, second)]
         shorter, longer = sorted((len(one), len(other)))
         return [str(position) for position in (*unlike, *range(shorter, longer))]
-    return []
+    return None

@@ -22,11 +22,11 @@ def levenshtein_score(candidate: str, reference: str, options: DistanceOptions) 
 
     Texts that are too long for `MOST_PAIRS` score 0 with an `error`. Source: scorers, levenshtein.
     """
-    ours, theirs = trimmed(candidate, options.case_insensitive), trimmed(reference, options.case_insensitive)
-    longer = max(len(ours), len(theirs))
+    folded = options.case_insensitive
+    ours, theirs = trimmed(candidate, folded), trimmed(reference, folded)
     if len(ours) * len(theirs) > MOST_PAIRS:
         return 0.0, {"error": too_long(ours, theirs)}
-    distance = Levenshtein.distance(ours, theirs)
+    distance, longer = Levenshtein.distance(ours, theirs), max(len(ours), len(theirs))
     return (1.0 - distance / longer if longer else 1.0), {"distance": distance}
 
 

@@ -21,20 +21,18 @@ class NotANumber(NamedTuple):
 
 def read_number(value: object) -> float | NotANumber:
     """The one finite number that a value is, white space around it aside."""
-    if isinstance(value, float | int) and not isinstance(value, bool):
-        text = ""
-    else:
-        text = "" if value is None else str(value).strip()
-        if not text:
-            return NotANumber("there is no number: it is empty")
-        value = text
+    if isinstance(value, bool) or not isinstance(value, str | float | int):
+        value = "" if value is None else str(value)
     try:
         number = float(value)
     except ValueError:
-        return NotANumber(f"`{_short(text)}` is not a number")
+        text = str(value).strip()
+        return NotANumber(f"`{_short(text)}` is not a number" if text else "there is no number: it is empty")
     except OverflowError:
         number = math.inf
-    return number if math.isfinite(number) else NotANumber(f"`{_short(text or str(number))}` is not a finite number")
+    if -math.inf < number < math.inf:
+        return number
+    return NotANumber(f"`{_short(value.strip() if isinstance(value, str) else str(number))}` is not a finite number")
 
 
 def numeric_close_score(
@@ -50,18 +48,20 @@ def numeric_close_score(
         return 0.0, {"error": f"{names[0]}: {candidate.reason}"}
     if isinstance(reference, NotANumber):
         return 0.0, {"error": f"{names[1]}: {reference.reason}"}
-    difference, largest, tolerance = candidate - reference, max(abs(candidate), abs(reference)), options.tolerance
-    scale = 1.0
-    if math.isinf(difference):  # the two ends of the scale are further apart than a number can say
-        scale, halved = 0.5, candidate / 2 - reference / 2
-        difference, gap, largest = math.copysign(sys.float_info.max, halved), abs(halved), largest / 2
-    else:
-        gap = abs(difference)
-    if tolerance is None:
-        score = 1.0 - min(1.0, gap / largest) if largest else 1.0
-    else:
-        score = 1.0 if gap <= (tolerance * largest if options.relative else tolerance * scale) else 0.0
-    return score, {"difference": difference}
+    difference = candidate - reference
+    if not -math.inf < difference < math.inf:  # the ends of the scale are further apart than a number can say
+        score = _score(abs(candidate / 2 - reference / 2), abs(candidate / 2), abs(reference / 2), 0.5, options)
+        return score, {"difference": math.copysign(sys.float_info.max, difference)}
+    return _score(abs(difference), abs(candidate), abs(reference), 1.0, options), {"difference": difference}
+
+
+def _score(gap: float, one: float, other: float, scale: float, options: CloseOptions) -> float:
+    """The score of two sizes that far apart, all of them in units of 1 / `scale`."""
+    tolerance, relative = options
+    largest = one if one > other else other
+    if tolerance is not None:
+        return 1.0 if gap <= (tolerance * largest if relative else tolerance * scale) else 0.0
+    return 1.0 - min(1.0, gap / largest) if largest else 1.0
 
 
 def _short(text: str) -> str:

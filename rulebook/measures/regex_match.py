@@ -25,22 +25,21 @@ class Sought:
         self.own = compiled(self.pattern.text, self.pattern.flags)
         self._quick_up_to = 0
 
-    def quick_on(self, characters: int) -> bool:
-        """Whether it is proved that no text of this length takes long; what was proved is kept."""
-        if characters > self._quick_up_to:
-            length = next((length for length in _LENGTHS if length >= characters), characters)
-            if not self.pattern.quick_on(length):
-                return self.pattern.quick_on(characters)
-            self._quick_up_to = length
-        return True
-
     def find(self, text: str, patterns: Patterns, limit_s: float = SEARCH_LIMIT_S) -> re.Match[str] | None:
         """The first match. Raises TimeoutError after `limit_s` seconds."""
-        if limit_s > 0 and self.quick_on(len(text)):
+        if limit_s > 0 and (len(text) <= self._quick_up_to or self._is_quick_on(len(text))):
             return self.own.search(text)
         found = patterns.search(self.pattern, text, limit_s)
         # matching again where it is known to match takes no longer than finding it did
         return None if found is None else self.own.match(text, found[0])
+
+    def _is_quick_on(self, characters: int) -> bool:
+        """Whether it is proved that no text of this length takes long; what was proved is kept."""
+        length = next((length for length in _LENGTHS if length >= characters), characters)
+        if not self.pattern.quick_on(length):
+            return self.pattern.quick_on(characters)
+        self._quick_up_to = length
+        return True
 
 
 def regex_match_score(candidate: str, sought: Sought, patterns: Patterns) -> tuple[float, Mapping[str, object]]:

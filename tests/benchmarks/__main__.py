@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from tests.benchmarks import custody, large_session, log_check, rubric, scripts, startup, transcripts, tree
+from tests.benchmarks import custody, large_session, log_check, rubric, scorers, scripts, startup, transcripts, tree
 from tests.benchmarks.pairs import karotte_python
 
 
@@ -14,7 +14,9 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=9, help="how many pairs of runs each ratio takes")
     given = parser.parse_args()
     print(f"load before: {os.getloadavg()[0]:.2f}")
-    found = [*startup.run(given.pairs), *tree.run(given.pairs), *log_check.run(given.pairs), *rubric.run(given.pairs)]
+    found = []
+    for alone in (startup, tree, log_check, rubric, scorers):
+        found += alone.run(given.pairs)
     karotte = karotte_python()
     for against in (transcripts, custody, scripts):
         found += against.run(given.pairs, karotte)
