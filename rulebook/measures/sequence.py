@@ -3,8 +3,8 @@
 from collections import Counter
 from itertools import accumulate
 
-MOST_STEPS = 30_000_000
-"""So many pairs of equal characters are looked at, at most: about 2 s."""
+MOST_STEPS = 5_000_000
+"""So many pairs of equal characters are looked at, at most: about a second. Two texts of 3,000 characters fit."""
 
 
 def sequence_ratio(ours: str, theirs: str) -> float | None:

@@ -11,8 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import create_model
 
 from rulebook import EvaluationScorerResult, scorers
+from rulebook.api.model_scorer_options import jev_options, judge_options
+from rulebook.api.scorer_options import columns_read, keywords_of, label
+from rulebook.errors import UnfitKind, UnfitOption
 
 HERE = Path(__file__).parent
 MODELS = ("llm_judge", "jev", "embedding_similarity")
@@ -63,6 +67,53 @@ def test_rows_in_a_batch_score_as_rows_alone() -> None:
         rows = [{**written_out(vector["row"]), "another_column": 1} for vector in batch]
         for vector, result in zip(batch, scorer.score_rows(rows), strict=True):
             assert agree(of_result(result), OURS.get(vector["id"], vector), ()), vector["id"]
+
+
+NEEDED = {"llm_judge": {"response_model", "model"}, "jev": {"labels", "rubric", "model", "fallback_model"}}
+DECLARED = [
+    vector
+    for vector in VECTORS
+    if vector["scorer"] in MODELS and "row" not in vector and "quirk" not in vector
+    # what the signature has no default for is no option that could be checked
+    and NEEDED.get(vector["scorer"], set()) <= set(vector["options"])
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("vector", DECLARED, ids=lambda vector: vector["id"])
+def test_declarations_of_scorers_that_ask_models(vector: dict[str, Any]) -> None:
+    options = written_out(vector["options"])
+    if "error" in vector:
+        error = {"TypeError": UnfitKind, "ValueError": UnfitOption}[vector["error"]["type"]]
+        with pytest.raises(error, match=r"\.$"):
+            declared_with_models(vector["scorer"], options)
+    else:
+        name, inputs = declared_with_models(vector["scorer"], options)
+        assert vector["declared"] == {"name": name, "inputs": list(inputs)}
+
+
+def declared_with_models(scorer: str, options: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
+    known = {"inputs", "name", "completion_kwargs"}
+    beside = {"labels", "rubric", "threshold", "response_model", "model", "fallback_model", "instructions"}
+    keywords_of(scorer, {key: value for key, value in options.items() if key not in known | beside})
+    given = {key: value for key, value in options.items() if key in known}
+    if scorer == "embedding_similarity":
+        inputs = columns_read(options.get("inputs", ("output", "expected")), 2, scorer)
+        return label(options.get("name", "embedding-similarity")), inputs
+    given.setdefault("inputs", ("output",))
+    if scorer == "llm_judge":
+        judge = judge_options(model_of(options["response_model"]), **{"name": None, **given})
+    else:
+        bound = options.get("threshold", 0.9)
+        judge = jev_options(options["labels"], options["rubric"], threshold=bound, **{"name": "jev", **given}).judge
+    return judge.name, judge.inputs
+
+
+def model_of(described: Any) -> Any:
+    """A model of pydantic from the vectors' small language of fields; anything else stands for itself."""
+    if not isinstance(described, dict):
+        return described
+    fields: dict[str, Any] = dict.fromkeys(described["fields"], (float, ...))
+    return create_model(described["name"], **fields)
 
 
 def outcome_of(vector: dict[str, Any]) -> Outcome:
