@@ -266,3 +266,10 @@ def test_a_column_is_read_once_for_all_measures_of_a_row() -> None:
     assert read == [1, 2]
     assert next(found) == [MissingColumn("b"), MissingColumn("b"), MissingColumn("b"), (0.0, {"text": "5"})]
     assert list(found) == []
+
+
+def test_data_is_its_own_document() -> None:
+    given = {"a": (1, True), "b": {1: 2, "c": 3}}
+    assert json_match_score(read_json(given["a"]), [1, True], None, ("a", "b"))[0] == 1
+    assert json_match_score(read_json(given["b"]), {"c": 3, "d": 4}, None, ("a", "b"))[1] == {"mismatched": ["1", "d"]}
+    assert [read_json(value) for value in (True, 3, 2.5, [None])] == [True, 3, 2.5, [None]]

@@ -90,7 +90,7 @@ def _differing(one: object, other: object) -> list[str] | None:
     """The keys of two mappings or the positions of two lists at which they differ; None for anything else."""
     if isinstance(one, dict) and isinstance(other, dict):
         keys = one.keys() if one.keys() == other.keys() else one.keys() | other.keys()
-        return sorted(key for key in keys if not same_json(one.get(key, ABSENT), other.get(key, ABSENT)))
+        return sorted(str(key) for key in keys if not same_json(one.get(key, ABSENT), other.get(key, ABSENT)))
     if isinstance(one, list) and isinstance(other, list):
         pairs = zip(one, other, strict=False)
         unlike = [position for position, (first, second) in enumerate(pairs) if not same_json(first, second)]

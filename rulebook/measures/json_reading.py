@@ -107,6 +107,8 @@ def _document(value: object) -> object:
         return NotJson("it is empty")
     if isinstance(value, float) and not math.isfinite(value):
         return NotJson(f"{value} is no JSON number")
+    if isinstance(value, tuple):
+        return list(value)
     return value if isinstance(value, bool | int | float | dict | list) else read_json(str(value))
 
 
