@@ -7,6 +7,7 @@
     │   ├── UnfitPath         no submission can lie at that path
     │   ├── DestinationTaken  something stands already where a copy should go
     │   ├── UnfitScoring      a score that is no number, or metadata that is no data
+    │   ├── DatasetError      a dataset that cannot be read, stored or found
     │   └── NotAllowedHere    killing or deleting for a user whom, or a place where, we must not
     ├── RuleFileError         a rule file is not valid; carries every diagnostic
     ├── AuditGapError         a log or a capture cannot be verified
@@ -54,6 +55,10 @@ class DestinationTaken(UsageError, FileExistsError):
 
 class UnfitScoring(UsageError, ValueError):
     """A `Scoring` whose score, metadata or `continue_task` nobody could write down and read again."""
+
+
+class DatasetError(UsageError):
+    """A dataset that cannot be read, stored or found; the message says which row and line, and what to do."""
 
 
 class NotAllowedHere(UsageError, RuntimeError):
