@@ -1,5 +1,6 @@
 """The door to Arrow: rows become tables of given types, and Parquet and Arrow files are read by batches."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -10,8 +11,9 @@ from rulebook.evidence.row_columns import Kind, stored_value
 BATCH_ROWS = 8_192
 """How many rows are looked at together: enough for whole-column speed, and few enough for a small memory."""
 
-MAX_BATCH_BYTES = 32 * 1024 * 1024
-"""How large a batch of rows may grow before it is handed on with fewer rows."""
+
+_KIND = b"rulebook.kind"
+"""Under this a field of ours says that its text is JSON."""
 
 
 def arrow() -> Any:
@@ -37,7 +39,7 @@ def schema_of(columns: Mapping[str, Kind]) -> Any:
         "date": pa.date32(),
         "moment": pa.timestamp("us"),
     }
-    note = {b"rulebook.kind": b"json"}
+    note = {_KIND: b"json"}
     return pa.schema(
         [pa.field(name, types[kind], metadata=note if kind == "json" else None) for name, kind in columns.items()]
     )
@@ -62,18 +64,19 @@ def table_of(rows: Sequence[Mapping[str, object]], columns: Mapping[str, Kind], 
 @contextmanager
 def parquet_batches(file: Any, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[Iterator[Any]]:
     """The record batches of an open Parquet file, in its order, `columns` alone. Raises DatasetError when damaged."""
+    arrow()
     import pyarrow.parquet as pq
 
     with _reading("Parquet"):
-        source = pq.ParquetFile(file, pre_buffer=False)
+        source = pq.ParquetFile(file, pre_buffer=False, page_checksum_verification=True)
         batches = source.iter_batches(rows, columns=None if columns is None else list(columns), use_threads=False)
-        yield _guarded(batches, "Parquet")
+        yield _guarded(batches, "Parquet", rows)
 
 
 @contextmanager
 def arrow_batches(file: Any) -> Iterator[Iterator[Any]]:
     """The record batches of an open Arrow or Feather file, or of an Arrow stream. Raises DatasetError when damaged."""
-    pa = arrow()
+    arrow()
     import pyarrow.ipc as ipc
 
     start = file.read(8)
@@ -84,18 +87,55 @@ def arrow_batches(file: Any) -> Iterator[Iterator[Any]]:
             return
         source = ipc.open_file(file)
         yield _guarded((source.get_batch(place) for place in range(source.num_record_batches)), "Arrow")
-    del pa
 
 
 def frame_batches(frame: Any) -> Iterator[Any]:
     """The record batches of anything that speaks the Arrow interface: pandas, polars, pyarrow. Raises DatasetError."""
     pa = arrow()
     with _reading("Arrow"):
-        if hasattr(frame, "__arrow_c_stream__"):
-            reader = pa.RecordBatchReader.from_stream(frame)
-            yield from _guarded(iter(reader), "Arrow")
-        else:
-            yield pa.record_batch(frame)
+        reader = pa.RecordBatchReader.from_stream(frame) if hasattr(frame, "__arrow_c_stream__") else None
+        yield from _guarded(iter(reader) if reader is not None else iter((pa.record_batch(frame),)), "Arrow")
+
+
+def rows_of(batch: Any) -> list[dict[str, object]]:
+    """The rows of a record batch as mappings of plain Python values.
+
+    Raises DatasetError for a column of bytes, and for two columns of one name.
+    """
+    pa = arrow()
+    names = batch.schema.names
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise DatasetError(f"Two columns are called `{twice}`. Rename one of them.")
+    columns = []
+    for name, column in zip(names, batch.columns, strict=True):
+        kind = column.type
+        if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+            raise DatasetError(f"The column `{name}` holds bytes. A dataset holds text: decode it first.")
+        if pa.types.is_timestamp(kind):
+            # Python's moments end at microseconds
+            column = column.cast(pa.timestamp("us", tz=kind.tz), safe=False)
+        values = column.to_pylist()
+        is_json = (batch.schema.field(name).metadata or {}).get(_KIND) == b"json"
+        columns.append([None if each is None else json.loads(each) for each in values] if is_json else values)
+    return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+
+
+@contextmanager
+def parquet_writer(file: Any, schema: Any) -> Iterator[Any]:
+    """A writer of record batches into an open file, each page with a checksum."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True) as writer:
+        yield writer
+
+
+def read_table(file: Any) -> Any:
+    """The whole table of an open Parquet file of ours, its checksums looked at. Raises DatasetError when damaged."""
+    import pyarrow.parquet as pq
+
+    with _reading("Parquet"):
+        return pq.read_table(file, page_checksum_verification=True, use_threads=False)
 
 
 def speaks_arrow(data: object) -> bool:
@@ -103,11 +143,11 @@ def speaks_arrow(data: object) -> bool:
     return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
 
 
-def _guarded(batches: Iterator[Any], what: str) -> Iterator[Any]:
+def _guarded(batches: Iterator[Any], what: str, rows: int = BATCH_ROWS) -> Iterator[Any]:
     with _reading(what):
         for batch in batches:
-            for start in range(0, max(batch.num_rows, 1), BATCH_ROWS * 8):
-                yield batch.slice(start, BATCH_ROWS * 8)
+            for start in range(0, max(batch.num_rows, 1), rows):
+                yield batch.slice(start, rows)
 
 
 @contextmanager
