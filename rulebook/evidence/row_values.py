@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from typing import Any
 
 from rulebook.errors import DatasetError
 from rulebook.evidence.rows import MAX_DEPTH
@@ -11,7 +12,7 @@ from rulebook.evidence.rows import MAX_DEPTH
 MAX_NAME_CHARACTERS = 200
 
 
-def plain_row(values: Mapping[object, object]) -> dict[str, object]:
+def plain_row(values: Mapping[Any, object]) -> dict[str, object]:
     """A row of plain data. Raises ValueError, in words, for what no table can hold.
 
     A decimal becomes a number, a span of time its seconds; a time of day, and a moment with a time zone, become text.
