@@ -33,6 +33,9 @@ MAX_TOLD = 200
 STREAM_ROWS = 65_536
 """How many scores are handed on together where the engine reads the rows itself."""
 
+_STREAM_ERRORS = (OSError, ValueError, MemoryError)
+"""As what a failure of the engine comes through Arrow when it happens after the first rows."""
+
 _NOTHING = "the expression gave nothing (NULL)"
 _NOT_FINITE = "the expression gave no finite number"
 
@@ -158,7 +161,7 @@ def score_parquet(path: str, expression: str, *, limit_s: float = BATCH_LIMIT_S)
         types = _parquet_types(source)
         scorer = SqlScorer(expression, types, limit_s=limit_s)
         done = 0
-        with closing(scorer), suppress(engine_error()):
+        with closing(scorer), suppress(engine_error(), *_STREAM_ERRORS):
             for scored in _streamed(source, scorer, limit_s):
                 yield scored
                 done += len(scored.scores)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 import yaml
 
@@ -72,14 +73,35 @@ LOCKED = [
 
 @pytest.mark.parametrize("statement", LOCKED)
 def test_the_connection_itself_reaches_nothing(statement):
-    secret_of_the_caller = [{"a": 1}]
-    assert secret_of_the_caller
+    secret_of_the_caller = pa.table({"a": [1]})
+    assert secret_of_the_caller.num_rows == 1
     connection = locked_connection()
     try:
         with pytest.raises(engine_error()):
             connection.execute(statement).fetchall()
     finally:
         connection.close()
+
+
+class Tampering:
+    """An engine whose parser finds more in a query than the expression."""
+
+    def __init__(self, more):
+        self.more = more
+
+    def sql_tree(self, query):
+        return TABLES.sql_tree(query + self.more if query.startswith("SELECT (") else query)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [" WHERE true", " GROUP BY ALL", " HAVING true", " QUALIFY true", " LIMIT 1", " ORDER BY 1", "; SELECT 2", " AS other", ", range(3)",
+     " TABLESAMPLE 10%", " UNION ALL SELECT 1"],
+)  # fmt: skip
+def test_a_query_that_is_more_than_the_expression_is_refused(more):
+    assert sql_faults("n", TABLES) == ()
+    (fault,) = sql_faults("n", Tampering(more))
+    assert message_of(fault.code, fault.words) == "I got stuck here: a scorer is one value, and no query."
 
 
 def test_a_connection_that_may_read_one_file_reads_no_other(tmp_path):
@@ -119,6 +141,12 @@ def test_a_mistake_is_told_in_words_and_in_its_place(text, code, words, place):
     assert fault.code == code
     assert words in message_of(fault.code, fault.words)
     assert (fault.start, fault.end) == place
+
+
+@pytest.mark.parametrize("text", ["abs(" * 300 + "1" + ")" * 300, "[" * 300 + "1" + "]" * 300, "1" + " + 1" * 300])
+def test_an_expression_is_nested_only_so_deep(text):
+    (fault,) = sql_faults(text, TABLES, COLUMNS)
+    assert "expression depth limit of 200" in message_of(fault.code, fault.words)
 
 
 def test_columns_that_sql_takes_for_one_are_told():

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rulebook.errors import DatasetError
+from rulebook.evidence.row_columns import ColumnScan
 from rulebook.evidence.rows import DamagedRow, Row
 from rulebook.services import datasets
 from rulebook.services.datasets import open_dataset
@@ -200,3 +201,12 @@ def test_many_shapes_of_rows_are_counted_right(monkeypatch):
     assert "`c0` first appears in row 7; the rows before it have no such column." in dataset.drift
     (told,) = [sentence for sentence in dataset.drift if "changes its kind" in sentence]
     assert "whole number in 33 (first in row 1), text in 16 (first in row 3), huge number in 1 (first in row 50)" in told
+
+
+def test_shapes_without_an_end_cost_no_memory(monkeypatch):
+    monkeypatch.setattr("rulebook.evidence.row_columns._MOST_SHAPES", 3)
+    scan = ColumnScan()
+    for n in range(20):
+        scan.add(Row(n + 1, {f"c{n % 10}": n, f"d{n % 7}": "x"}))
+        assert len(scan._shapes) <= 3
+    assert len(scan.columns()) == 17
