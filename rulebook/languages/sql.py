@@ -59,6 +59,11 @@ def sql_faults(text: str, tables: Tables, columns: Mapping[str, str] | None = No
         return error.faults
     walk = SqlWalk(stripped, len(_BEFORE), columns)
     walk.walk(root)
+    for node, pattern in walk.patterns:
+        try:
+            tables.sql_pattern(pattern)
+        except SqlRefused as refusal:
+            walk.bad_pattern(node, _plain(refusal.reason))
     if columns is not None and not walk.faults:
         walk.faults += _kind_faults(stripped, tables, columns)
     shift = len(text) - len(text.lstrip())

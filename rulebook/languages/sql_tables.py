@@ -32,6 +32,10 @@ class Tables(Protocol):
         """The tree of a query as DuckDB writes it; nothing is looked up or run. Raises SqlRefused."""
         ...
 
+    def sql_pattern(self, pattern: str) -> None:
+        """Read a pattern as the engine's functions will. Raises SqlRefused for one that is none."""
+        ...
+
     def sql_kind(self, expression: str, columns: Mapping[str, str]) -> str:
         """The SQL type of a checked expression over columns of these types. Raises SqlRefused."""
         ...

@@ -34,6 +34,7 @@ class SqlWalk:
         self._columns = None if columns is None else {name.casefold(): name for name in columns}
         self.faults: list[Fault] = []
         self.read: set[str] = set()
+        self.patterns: list[tuple[SqlNode, str]] = []
 
     def walk(self, node: SqlNode) -> None:
         """Note everything in this node and below it that an expression may not hold."""
@@ -118,8 +119,12 @@ class SqlWalk:
 
     def _literal_patterns(self, node: SqlNode, name: str, arguments: Sequence[SqlNode]) -> None:
         """Patterns are the author's own, and no text grows where it is replaced: nested, that could fill the memory."""
-        if name in _PATTERN_FUNCTIONS and (len(arguments) < 2 or _text(arguments[1]) is None):
-            self._add("RB406", node, name=name, wanted="a pattern that is written out", found="something else")
+        if name in _PATTERN_FUNCTIONS:
+            pattern = _text(arguments[1]) if len(arguments) > 1 else None
+            if pattern is None:
+                self._add("RB406", node, name=name, wanted="a pattern that is written out", found="something else")
+            else:
+                self.patterns.append((arguments[1], pattern))
         if name == "regexp_replace" and (len(arguments) < 3 or _text(arguments[2]) != ""):
             self._add("RB406", node, name=name, wanted="'' as the text that replaces", found="something else")
         if name == "replace":
@@ -137,6 +142,10 @@ class SqlWalk:
             wanted = "a type such as DOUBLE, INTEGER, DECIMAL(10, 2), VARCHAR, BOOLEAN, DATE, TIMESTAMP or JSON"
             self._add("RB406", node, name="CAST", wanted=wanted, found=f"`{name or '?'}`")
         self._below(node, ("child",))
+
+    def bad_pattern(self, node: SqlNode, reason: str) -> None:
+        """Note that the pattern which stands at this node is none."""
+        self._add("RB401", node, expected=f"the pattern is none: {reason}")
 
     def _refuse(self, node: SqlNode, what: str, hint: str = "") -> None:
         self._add("RB411", node, what=what, hint=hint or " A scorer is one value, worked out from one row.")

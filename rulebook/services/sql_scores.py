@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import Any, cast
 
 from rulebook.codes import message_of
@@ -155,7 +155,7 @@ def score_parquet(path: str, expression: str, *, limit_s: float = BATCH_LIMIT_S)
 
     Raises UsageError for an expression that is not valid for its columns, DatasetError for a file that is none.
     """
-    with MachineFiles().open(path) as file:
+    with _opened(path) as file:
         # the open file and no name: nobody can swap it behind our back, and no sign in the name is a pattern
         source = f"/proc/self/fd/{file.fileno()}"
         types = _parquet_types(source)
@@ -173,6 +173,18 @@ def score_parquet(path: str, expression: str, *, limit_s: float = BATCH_LIMIT_S)
                 done -= skipped
                 if skipped < batch.num_rows:
                     yield scorer.score(batch.slice(skipped), failing=True)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[Any]:
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(MachineFiles().open(path))
+        except OSError as error:
+            raise DatasetError(
+                f"`{path}` can't be read: {(error.strerror or 'the machine refuses').lower()}."
+            ) from None
+        yield file
 
 
 def _streamed(source: str, scorer: SqlScorer, limit_s: float) -> Iterator[SqlScores]:

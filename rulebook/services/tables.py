@@ -50,6 +50,13 @@ class DuckTables:
             raise SqlRefused(str(tree.get("error_message", "")), position)
         return tree
 
+    def sql_pattern(self, pattern: str) -> None:
+        """Compile a pattern, which then looks at no text. Raises SqlRefused."""
+        try:
+            self._ready().execute("SELECT regexp_matches('', ?::VARCHAR)", [pattern]).fetchone()
+        except engine_error() as error:
+            raise SqlRefused(plain_reason(error)) from None
+
     def sql_kind(self, expression: str, columns: Mapping[str, str]) -> str:
         """The type of a checked expression: the engine binds it to no rows. Raises SqlRefused."""
         nothing = ", ".join(f"CAST(NULL AS {kind}) AS {quoted(name)}" for name, kind in columns.items())

@@ -126,6 +126,7 @@ WORDS = [
     ("CASE WHEN output = \"yes\" THEN 1 END", "RB403", "A text is written in single quotes: 'yes'.", (19, 24)),
     ("lenght(output)", "RB405", "There is no function `lenght`. Did you mean `length`?", (0, 14)),
     ("sum(n)", "RB405", "It reads many rows, and a scorer sees one.", (0, 6)),
+    ("n + CAST(regexp_matches(output, '(a') AS INTEGER)", "RB401", "the pattern is none: missing ): (a", (32, 36)),
     ("n > 1", "RB408", "This gives yes or no, not a number. Write `CASE WHEN … THEN 1.0 ELSE 0.0 END`.", (0, None)),
     ("output", "RB408", "This gives a text, not a number. Write `CAST(… AS DOUBLE)`, or compare it with something.", (0, None)),
     ("1; SELECT 2", "RB401", "I got stuck here: `;` ends a statement, and a scorer is one value.", (1, 2)),

@@ -1,6 +1,7 @@
 """SQL scorers over rows: the reference's example, failures that stay in their row, whole files, and bounds."""
 
 import math
+import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -8,6 +9,8 @@ import pytest
 
 from rulebook.errors import DatasetError, UsageError
 from rulebook.services import sql_scores, tables
+from rulebook.services.dataset_store import DatasetStore
+from rulebook.services.datasets import open_dataset
 from rulebook.services.sql_scores import SqlScorer, score_parquet, score_rows, sql_types
 
 ANSWERED = """CASE WHEN "output" IS NOT NULL AND "output" <> '' THEN 1.0 ELSE 0.0 END"""
@@ -149,6 +152,20 @@ def test_a_file_that_is_no_parquet_is_told(tmp_path):
     path.write_bytes(b"PAR1 no PAR1")
     with pytest.raises(DatasetError, match="This can't be read as Parquet"):
         list(score_parquet(str(path), "1"))
+
+
+@pytest.mark.parametrize("name", [".", "fifo", "nothing.parquet"])
+def test_what_is_no_regular_file_is_told_at_once(tmp_path, name):
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(DatasetError, match="can't be read"):
+        list(score_parquet(str(tmp_path / name), "1"))
+
+
+def test_a_stored_revision_is_scored_where_it_lies(tmp_path):
+    store = DatasetStore(str(tmp_path))
+    entry = store.upload("a", open_dataset([{"n": 1, "doc": {"a": 2}}, {"n": 3, "doc": {"a": 4}}]))
+    (batch,) = score_parquet(store.path(entry), "n + CAST(doc->>'$.a' AS INTEGER)")
+    assert batch.scores == [3.0, 7.0]
 
 
 def test_an_expression_that_does_not_fit_the_file_is_refused(tmp_path):
