@@ -9,7 +9,7 @@ from typing import cast
 from rulebook.languages.faults import Fault, LanguageError
 from rulebook.languages.sql_tables import SqlRefused, Tables
 from rulebook.languages.sql_tree import SqlNode, SqlWalk
-from rulebook.languages.sql_words import MAX_CHARACTERS, NUMBER_TYPES, TYPE_WORDS
+from rulebook.languages.sql_words import MAX_CHARACTERS, MAX_TEXTS, NUMBER_TYPES, TYPE_WORDS
 
 RELATION = '"the rows"'
 """What the rows are called in a query of ours."""
@@ -59,6 +59,9 @@ def sql_faults(text: str, tables: Tables, columns: Mapping[str, str] | None = No
         return error.faults
     walk = SqlWalk(stripped, len(_BEFORE), columns)
     walk.walk(root)
+    if walk.texts > MAX_TEXTS:
+        words = {"what": "expression", "count": walk.texts, "parts": "functions that make a text or a list"}
+        walk.faults.append(Fault("RB706", {**words, "limit": MAX_TEXTS}))
     for node, pattern in walk.patterns:
         try:
             tables.sql_pattern(pattern)

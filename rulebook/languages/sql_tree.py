@@ -4,7 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from rulebook.languages.faults import Fault
-from rulebook.languages.sql_words import COMPARISONS, ELSEWHERE, FUNCTIONS, OPERATORS, REFUSED, TYPES, words
+from rulebook.languages.sql_words import (
+    COMPARISONS,
+    ELSEWHERE,
+    FUNCTIONS,
+    OPERATORS,
+    REFUSED,
+    TEXT_MAKERS,
+    TYPES,
+    words,
+)
 from rulebook.spelling import nearest
 
 SqlNode = Mapping[str, object]
@@ -34,6 +43,7 @@ class SqlWalk:
         self._columns = None if columns is None else {name.casefold(): name for name in columns}
         self.faults: list[Fault] = []
         self.read: set[str] = set()
+        self.texts = 0
         self.patterns: list[tuple[SqlNode, str]] = []
 
     def walk(self, node: SqlNode) -> None:
@@ -48,6 +58,7 @@ class SqlWalk:
             case "CAST":
                 self._cast(node)
             case "LAMBDA" if node.get("syntax_type") == "SINGLE_ARROW":
+                self.texts += 1
                 self._below(node, ("lhs", "expr"))
             case "OPERATOR" if node.get("type") in OPERATORS:
                 self._below(node, ("children",))
@@ -111,6 +122,7 @@ class SqlWalk:
         if node.get("distinct") or node.get("filter") or orders.get("orders"):
             self._refuse(node, "`DISTINCT`, `FILTER` or `ORDER BY` in a function")
         arguments = _arguments(node)
+        self.texts += name in TEXT_MAKERS
         self._literal_patterns(node, name, arguments)
         for argument in arguments:
             self.walk(argument)
@@ -141,6 +153,7 @@ class SqlWalk:
         if not plain or name not in TYPES or any(size.get("class") != "CONSTANT" for size in sizes):
             wanted = "a type such as DOUBLE, INTEGER, DECIMAL(10, 2), VARCHAR, BOOLEAN, DATE, TIMESTAMP or JSON"
             self._add("RB406", node, name="CAST", wanted=wanted, found=f"`{name or '?'}`")
+        self.texts += name in ("VARCHAR", "TEXT", "STRING", "CHAR", "JSON")
         self._below(node, ("child",))
 
     def bad_pattern(self, node: SqlNode, reason: str) -> None:

@@ -16,6 +16,9 @@ def words(text: str) -> frozenset[str]:
 MAX_CHARACTERS = 4_000
 """How long an expression may be. Source: scorers-facts, sql."""
 
+MAX_TEXTS = 40
+"""How many functions of an expression may make a text or a list: each holds its own for a whole batch of rows."""
+
 _NUMBERS = """
     + - * / // % ** ^ @ & | << >> ~ abs ceil ceiling floor round round_even trunc sign sqrt cbrt exp ln log log2 log10
     pow power mod fmod fdiv divide add subtract multiply greatest least gcd lcm even isnan isinf isfinite sin cos tan
@@ -51,6 +54,15 @@ _CHOICES = "nullif if typeof"
 
 FUNCTIONS = words(" ".join((_NUMBERS, _TEXTS, _PATTERNS, _JSON, _PARTS, _TIMES, _CHOICES)))
 """Every function and operator that an expression may use, in small letters."""
+
+TEXT_MAKERS = words(
+    "|| concat concat_ws lower lcase upper ucase trim ltrim rtrim substr substring substring_grapheme left right "
+    "left_grapheme right_grapheme reverse replace translate strip_accents nfc_normalize string_split str_split split "
+    "split_part string_split_regex regexp_split_to_array str_split_regex regexp_extract regexp_extract_all "
+    "regexp_replace json_extract json_extract_path json_extract_string json_extract_path_text json_value ->> json_keys "
+    "list_value list_distinct list_sort array_sort list_reverse_sort list_slice array_slice"
+)
+"""The functions that make a text or a list."""
 
 TYPES = words(
     """

@@ -30,6 +30,9 @@ BATCH_LIMIT_S = 60.0
 MAX_TOLD = 200
 """How many failing rows of one scorer are asked for their own reason; each costs a query of its own."""
 
+MAX_BATCH_BYTES = 16 * 1024 * 1024
+"""How large rows may be that the engine is given together: each text that an expression makes of them is as large."""
+
 STREAM_ROWS = 65_536
 """How many scores are handed on together where the engine reads the rows itself."""
 
@@ -72,6 +75,11 @@ class SqlScorer:
             self._connection = locked_connection()
         if table.num_rows == 0:
             return SqlScores(())
+        if table.num_rows > 1 and table.nbytes > MAX_BATCH_BYTES:
+            half = table.num_rows // 2
+            return _together(
+                self.score(table.slice(0, half), failing=failing), self.score(table.slice(half), failing=failing)
+            )
         return self._row_by_row(table) if failing else self._scored(table)
 
     def columns(self) -> list[str]:

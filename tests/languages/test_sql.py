@@ -1,5 +1,6 @@
 """SQL expressions of scorers: what is taken, what is refused with which words, and what each gives."""
 
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +15,8 @@ from rulebook.services.tables import DuckTables, engine_error, locked_connection
 
 COLUMNS = {"output": "VARCHAR", "expected": "VARCHAR", "n": "BIGINT", "x": "DOUBLE", "doc": "JSON"}
 ATTACKS = yaml.safe_load((Path(__file__).parent / "sql_attacks.yaml").read_text("utf-8"))
-REFUSED = [(code, text.replace("LONG", "1" + " + 1" * 1_000)) for code, texts in ATTACKS.items() for text in texts]
+LONG = {"LONG": "1" + " + 1" * 1_000, "JOINED": "output" + " || output" * 41, "LOWERED": " + ".join(["length(lower(output))"] * 41)}
+REFUSED = [(code, re.sub("LONG|JOINED|LOWERED", lambda found: LONG[found[0]], text)) for code, texts in ATTACKS.items() for text in texts]
 TABLES = DuckTables()
 
 TAKEN = [

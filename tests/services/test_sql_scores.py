@@ -89,6 +89,16 @@ def test_names_that_sql_would_stumble_over_can_be_quoted():
     assert scored('"select ""x""; --" + 1', rows, **{'select "x"; --': "whole number", "output": "text"}).scores == [3.0]
 
 
+def test_large_rows_are_given_to_the_engine_a_few_at_a_time(monkeypatch):
+    monkeypatch.setattr(sql_scores, "MAX_BATCH_BYTES", 1_000)
+    sizes, given = [], SqlScorer._scored
+    monkeypatch.setattr(SqlScorer, "_scored", lambda scorer, table: sizes.append(table.nbytes) or given(scorer, table))
+    rows = [{"a": "y" * (300 if n % 7 else 5_000)} for n in range(50)] + [{"a": "x"}]
+    assert scored("length(a)", rows, a="text").scores == tuple([300.0 if n % 7 else 5_000.0 for n in range(50)] + [1.0])
+    assert max(sizes) < 5_100
+    assert len(sizes) >= 20
+
+
 def test_only_so_many_failing_rows_are_asked_for_their_own_reason(monkeypatch):
     monkeypatch.setattr(sql_scores, "MAX_TOLD", 3)
     found = scored("CAST(a AS DOUBLE)", [{"a": f"x{place}"} for place in range(6)], a="text")
