@@ -9,6 +9,7 @@
     │   ├── UnfitScoring      a score that is no number, or metadata that is no data
     │   ├── UnfitOption       an option or a result of a scorer whose value cannot be
     │   ├── UnfitKind         one that is of the wrong kind, missing or unknown
+    │   ├── DatasetError      a dataset that cannot be read, stored or found
     │   └── NotAllowedHere    killing or deleting for a user whom, or a place where, we must not
     ├── RuleFileError         a rule file is not valid; carries every diagnostic
     ├── AuditGapError         a log or a capture cannot be verified
@@ -64,6 +65,10 @@ class UnfitOption(UsageError, ValueError):
 
 class UnfitKind(UsageError, TypeError):
     """An option, a column or a result of a scorer that is of the wrong kind, missing or unknown."""
+
+
+class DatasetError(UsageError):
+    """A dataset that cannot be read, stored or found; the message says which row and line, and what to do."""
 
 
 class NotAllowedHere(UsageError, RuntimeError):

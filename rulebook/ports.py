@@ -335,6 +335,14 @@ class Models(Protocol):
         ...
 
 
+class Tables(Protocol):
+    """SQL over one row, and nothing else within its reach."""
+
+    def score(self, expression: str, row: Mapping[str, object]) -> float:
+        """The finite number that an expression gives for a row. Raises Missing in `harness` where there is none."""
+        ...
+
+
 class Chance(Protocol):
     """What nobody can foresee."""
 
@@ -368,6 +376,7 @@ class Ports(Struct, frozen=True):
     chance: Chance
     deadline_s: float | None = field(default=None)
     code: Code | None = field(default=None)
+    tables: Tables | None = field(default=None)
 
     def until(self, deadline_s: float | None) -> "Ports":
         """The same ports under the nearer of two deadlines."""

@@ -27,7 +27,7 @@ def evidence_of(case: Case, wants: Wants, folder: Path, ports: Ports) -> Evidenc
     conversation in short, then these events, then the end (`finished`, another reason, or `none`); `format`
     and `carries` make it a session of another program. `files` is the repository's final state, `base` its
     first commit, and `git` what was then done to it, a list of words each; `tests` is how declared tests ended.
-    `submissions` is what was handed in by name, as `write_tree` writes it; `none` is one that was not handed in.
+    `row` is the row of a dataset. `submissions` is what was handed in by name, as `write_tree` writes it; `none` is one that was not handed in.
     """
     tree = _repository(case, folder / "repository", ports) if "files" in case or "base" in case else None
     runs = {name: _run(ended) for name, ended in case.get("tests", {}).items()}
@@ -36,6 +36,7 @@ def evidence_of(case: Case, wants: Wants, folder: Path, ports: Ports) -> Evidenc
         tree=tree,
         tests={name: (lambda done=done: done) for name, done in runs.items()},
         params=case.get("params", {}),
+        row=case.get("row"),
         submissions=submissions_of(case.get("submissions", {}), folder / "submissions", ports),
     )
 

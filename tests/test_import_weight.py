@@ -13,6 +13,11 @@ ROOT = Path(rulebook.__file__).parent.parent
 NEVER = (
     "openai",
     "duckdb",
+    "pyarrow",
+    "numpy",
+    "pandas",
+    "polars",
+    "sqlite3",
     "rich",
     "jinja2",
     "jsonpath_ng",
@@ -104,6 +109,25 @@ def test_linting_a_clean_file_imports_only_what_it_runs(tmp_path):
     assert "rulebook.api.linting" in modules
     assert modules & set(FOR_A_CLEAN_FILE) == set()
     assert sum(name.split(".")[0] == "rulebook" for name in modules) <= MOST_OF_OURS
+
+
+def test_a_data_set_of_lines_loads_no_table_library(tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
+    (tmp_path / "rows.csv").write_text("a\n1\n", encoding="utf-8")
+    code = (
+        "import sys; from rulebook.services.datasets import open_dataset; "
+        "seen = [open_dataset(name).columns for name in ('rows.jsonl', 'rows.csv')]; "
+        "print(*sys.modules); assert seen == [{'a': 'whole number'}] * 2"
+    )
+    loaded = set(python(code, tmp_path).split())
+    assert loaded & {"duckdb", "pyarrow", "numpy", "pandas", "polars", "sqlite3", "csv", "asyncio"} == set()
+
+
+def test_an_upload_loads_no_sql(tmp_path):
+    code = "import sys; import rulebook; rulebook.DatasetClient('store').upload('a', [{'a': 1}]); print(*sys.modules)"
+    loaded = set(python(code, tmp_path).split())
+    assert {"pyarrow", "sqlite3"} <= loaded
+    assert loaded & {"duckdb", "polars"} == set()
 
 
 def test_a_python_caller_keeps_pydantics_plugins(tmp_path):

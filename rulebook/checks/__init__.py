@@ -39,6 +39,7 @@ class Check(BaseModel):
     (None: there is no short form); `category` whose a failure is; `score_range` the least and greatest score;
     `negative` whether a session that does nothing passes it; `needs_threshold` whether it has no pass mark of its own;
     `passes_unless_told` whether every score passes until a pass mark is written;
+    `for_rows` whether it scores the rows of an evaluation and can stand nowhere else;
     `in_expect` whether `expect:` knows it; `each` the field whose items become findings of their own there.
     """
 
@@ -59,6 +60,7 @@ class Check(BaseModel):
     needs_threshold: ClassVar[bool] = False
     passes_unless_told: ClassVar[bool] = False
     in_expect: ClassVar[bool] = False
+    for_rows: ClassVar[bool] = False
     each: ClassVar[str | None] = None
 
     def __init_subclass__(cls, *, kind: str = "") -> None:

@@ -21,8 +21,9 @@ class Evidence(Struct):
 
     `record` and `tree` are None when there is no session or no repository; `no_tree` then says why. `tests` are
     run when first asked for. `params` are the file's parameters with the caller's values, `steps` what the steps of a
-    task before this one came to, `submissions` every submission that is declared, handed in or not. `read` holds what
-    has been looked at since it was last cleared.
+    task before this one came to, `submissions` every submission that is declared, handed in or not. `row` is a row of
+    a dataset with its `output`, None where none is judged. `read` holds what has been looked at since it was last
+    cleared.
     """
 
     record: Record | None = None
@@ -33,6 +34,7 @@ class Evidence(Struct):
     steps: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     run: object = None
+    row: Mapping[str, object] | None = None
     read: set[Ground] = field(default_factory=set)
     _document: Document | None = None
     _timelines: dict[frozenset[str], Timeline] = field(default_factory=dict)

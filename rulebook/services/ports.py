@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import Any, cast
 
-from rulebook.ports import Git, Models, Ports, Processes, Workspaces
+from rulebook.ports import Git, Models, Ports, Processes, Tables, Workspaces
 from rulebook.services.chance import MachineChance
 from rulebook.services.clock import MachineClock
 from rulebook.services.files import MachineFiles
@@ -40,6 +40,7 @@ def machine_ports(rules: str | None = None) -> Ports:
         workspaces=cast(Workspaces, _Late(_workspaces)),
         models=cast(Models, _Late(lambda: _models(os.path.dirname(rules or ""), files))),
         chance=MachineChance(),
+        tables=cast(Tables, _Late(_tables)),
     )
 
 
@@ -59,6 +60,12 @@ def _workspaces() -> Workspaces:
     from rulebook.services.workspaces import MachineWorkspaces
 
     return MachineWorkspaces()
+
+
+def _tables() -> Tables:
+    from rulebook.services.row_scores import RowTables
+
+    return RowTables()
 
 
 def _models(folder: str, files: MachineFiles) -> Models:

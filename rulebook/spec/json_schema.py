@@ -120,7 +120,7 @@ def _rule() -> Schema:
     common = cast(Schema, _model(BesideKeys)["properties"])
     common["category"] = {**common["category"], "enum": list(CATEGORIES)}
     groups = {name: _combinator(name, options_of(name)) for name in COMBINATORS}
-    checks = {key: _kind(kind) for key, kind in kinds().items()}
+    checks = {key: _kind(kind) for key, kind in kinds().items() if not kind.for_rows}
     return {**_closed({**checks, **groups, **common}), "title": "a rule", "minProperties": 1}
 
 

@@ -62,6 +62,10 @@ def read_rule(reader: Reader, path: Path) -> RuleSpec | None:
         if key in COMBINATORS
         else _check(reader, key, body_path, inside)
     )
+    if isinstance(body, OfCheck) and body.check.for_rows:
+        where = "under `scorers:` in a `rulebook.evaluation` file, whose rows it scores"
+        reader.add_at_key("RB210", body_path, key=key, where=where)
+        return None
     if body is None or beside is None:
         return None
     return RuleSpec(key, reader.document, path, body_path, beside, body)

@@ -4,7 +4,18 @@ import argparse
 import os
 import sys
 
-from tests.benchmarks import custody, large_session, log_check, rubric, scorers, scripts, startup, transcripts, tree
+from tests.benchmarks import (
+    custody,
+    large_session,
+    log_check,
+    rubric,
+    scorers,
+    scripts,
+    startup,
+    tables,
+    transcripts,
+    tree,
+)
 from tests.benchmarks.pairs import karotte_python
 
 
@@ -20,6 +31,7 @@ def main() -> int:
     karotte = karotte_python()
     for against in (transcripts, custody, scripts):
         found += against.run(given.pairs, karotte)
+    found += tables.run(given.pairs)
     found += large_session.run()
     for each in found:
         print(each.line())

@@ -1,0 +1,214 @@
+"""Datasets as streams of rows: files, rows in Python, columns, and frames that speak Arrow. Read anew for each pass."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from rulebook.errors import DatasetError
+from rulebook.evidence.row_columns import ColumnScan, Kind
+from rulebook.evidence.row_values import check_names, plain_row
+from rulebook.evidence.rows import DamagedRow, Row, Rows
+from rulebook.evidence.rows_csv import csv_kinds, csv_rows
+from rulebook.evidence.rows_json import json_rows, jsonl_rows
+from rulebook.services.arrow_tables import arrow_batches, frame_batches, parquet_batches, rows_of, speaks_arrow
+from rulebook.services.files import MachineFiles
+
+MAX_COLUMNS = 2_000
+
+_FILES = MachineFiles()
+
+
+class Dataset:
+    """Rows that can be read again and again, in the same order, one at a time.
+
+    `where` says what it is, for a message. The first pass finds the columns, where they drift, and what is damaged.
+    """
+
+    def __init__(self, where: str, read: Callable[[], Rows]) -> None:
+        self.where = where
+        self._read = read
+        self._scan: ColumnScan | None = None
+        self._damaged: list[DamagedRow] = []
+
+    def rows(self) -> Rows:
+        """Every row, and every row that cannot be read. Raises DatasetError where the whole cannot be."""
+        try:
+            yield from self._read()
+        except OSError as error:
+            raise DatasetError(f"`{self.where}` can't be read: {_reason(error)}.") from None
+
+    @property
+    def columns(self) -> dict[str, Kind]:
+        """The columns by their kind, in the order in which they first appear. Raises DatasetError."""
+        return self._scanned().columns()
+
+    @property
+    def drift(self) -> tuple[str, ...]:
+        """In what later rows differ from earlier ones, in words. Raises DatasetError."""
+        return self._scanned().drift()
+
+    @property
+    def damaged(self) -> tuple[DamagedRow, ...]:
+        """The rows that cannot be read. Raises DatasetError."""
+        self._scanned()
+        return tuple(self._damaged)
+
+    @property
+    def row_count(self) -> int:
+        """How many rows there are, the damaged ones among them. Raises DatasetError."""
+        return self._scanned().rows + len(self._damaged)
+
+    def _scanned(self) -> ColumnScan:
+        if self._scan is None:
+            scan, self._damaged = ColumnScan(), []
+            for row in self.rows():
+                if isinstance(row, Row):
+                    scan.add(row)
+                    if scan.width > MAX_COLUMNS:
+                        raise DatasetError(f"`{self.where}` has more than {MAX_COLUMNS} columns by {row.place()}.")
+                else:
+                    self._damaged.append(row)
+            if scan.rows:
+                check_names(scan.columns())
+            if len(scan.columns()) > MAX_COLUMNS:
+                raise DatasetError(f"`{self.where}` has more than {MAX_COLUMNS} columns.")
+            self._scan = scan
+        return self._scan
+
+
+def open_dataset(data: object) -> Dataset:
+    """The rows of a path, of several paths of the same columns, of a list of mappings, of columns, or of a frame.
+
+    Raises DatasetError for what is none of these; TypeError for rows that can be read only once.
+    """
+    match data:
+        case str() | os.PathLike():
+            return _of_file(os.fspath(data))
+        case Mapping():
+            return _of_columns(data)
+        case list() | tuple() if data and all(isinstance(each, str | os.PathLike) for each in data):
+            return _of_files([os.fspath(each) for each in data])
+        case _ if speaks_arrow(data):
+            return Dataset("the frame", lambda: _arrow_rows(frame_batches(data)))
+        case Sequence() if not isinstance(data, bytes | bytearray):
+            return Dataset("the rows", lambda: _python_rows(data))
+    if isinstance(data, Iterator):
+        raise TypeError("A dataset is read more than once. Pass a list of rows, such as `list(rows)`.")
+    raise DatasetError(
+        "A dataset is a path, a list of rows, a mapping of columns, or a frame of pandas, polars or Arrow."
+    )
+
+
+def _of_file(path: str) -> Dataset:
+    ending = os.path.splitext(path)[1].lower()
+    if ending not in _READERS:
+        known = ", ".join(f"`{each}`" for each in _READERS)
+        raise DatasetError(f"`{path}` has no ending that says what it is. A dataset is a file of {known}.")
+    return Dataset(path, _unchanged(path, _READERS[ending]))
+
+
+def _of_files(paths: Sequence[str]) -> Dataset:
+    parts = [_of_file(path) for path in paths]
+    first = parts[0].columns
+    for part in parts[1:]:
+        if part.columns.keys() != first.keys():
+            own, wanted = (", ".join(f"`{name}`" for name in columns) for columns in (part.columns, first))
+            raise DatasetError(f"`{part.where}` has the columns {own}, and `{paths[0]}` has {wanted}. They must agree.")
+
+    def read() -> Rows:
+        number = 0
+        for part in parts:
+            for row in part.rows():
+                number += 1
+                if isinstance(row, Row):
+                    yield Row(number, row.values, row.line)
+                else:
+                    yield DamagedRow(number, row.reason, row.line)
+
+    return Dataset(", ".join(paths), read)
+
+
+def _of_columns(data: Mapping[Any, Any]) -> Dataset:
+    for name, values in data.items():
+        if not isinstance(values, Sequence) or isinstance(values, str | bytes):
+            if hasattr(values, "tolist"):
+                continue
+            raise DatasetError(f"The column `{name}` must be a list of its values.")
+    columns = {name: values if isinstance(values, Sequence) else values.tolist() for name, values in data.items()}
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"`{name}` has {length}" for name, length in lengths.items())
+        raise DatasetError(f"The columns have different lengths: {told} values.")
+
+    def read() -> Rows:
+        names = tuple(columns)
+        return _python_rows(dict(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True))
+
+    return Dataset("the columns", read)
+
+
+def _python_rows(rows: Any) -> Rows:
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, Mapping):
+            yield DamagedRow(number, "a row is a mapping of columns; this is none")
+            continue
+        try:
+            yield Row(number, plain_row(row))
+        except ValueError as error:
+            yield DamagedRow(number, str(error))
+
+
+def _arrow_rows(batches: Iterator[Any]) -> Rows:
+    number = 0
+    for batch in batches:
+        for row in _python_rows(rows_of(batch)):
+            number += 1
+            yield Row(number, row.values) if isinstance(row, Row) else DamagedRow(number, row.reason)
+
+
+def _csv(path: str) -> Rows:
+    return csv_rows(path, _FILES, csv_kinds(path, _FILES))
+
+
+def _parquet(path: str) -> Rows:
+    with _FILES.open(path) as file, parquet_batches(file) as batches:
+        yield from _arrow_rows(batches)
+
+
+def _arrow(path: str) -> Rows:
+    with _FILES.open(path) as file, arrow_batches(file) as batches:
+        yield from _arrow_rows(batches)
+
+
+_READERS: Mapping[str, Callable[[str], Rows]] = {
+    ".jsonl": lambda path: jsonl_rows(path, _FILES),
+    ".ndjson": lambda path: jsonl_rows(path, _FILES),
+    ".json": lambda path: json_rows(path, _FILES),
+    ".csv": _csv,
+    ".parquet": _parquet,
+    ".arrow": _arrow,
+    ".feather": _arrow,
+    ".ipc": _arrow,
+}
+
+
+def _unchanged(path: str, read: Callable[[str], Rows]) -> Callable[[], Rows]:
+    """The rows of a file that must be the same at each pass: what was found in the first holds in the next."""
+    seen: list[tuple[int, int, int]] = []
+
+    def rows() -> Rows:
+        seen.append(_state(path))
+        yield from read(path)
+        if _state(path) != seen[0] or seen[-1] != seen[0]:
+            raise DatasetError(f"`{path}` was changed while it was read. Read a file that stays as it is.")
+
+    return rows
+
+
+def _state(path: str) -> tuple[int, int, int]:
+    found = os.stat(path)
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error) or "the machine refuses").lower()

@@ -1,0 +1,42 @@
+"""SQL over single rows, for a rule that judges one: the engine of `sql_scores`, its scorers kept between rows."""
+
+from collections.abc import Mapping
+
+from rulebook.errors import Missing, UsageError
+from rulebook.evidence.row_columns import ColumnScan
+from rulebook.evidence.row_values import check_names, plain_row
+from rulebook.evidence.rows import Row
+from rulebook.services.sql_scores import SqlScorer, score_rows, sql_types
+
+_KEPT = 16
+
+
+class RowTables:
+    """The `Tables` port. A row's own values say what its columns hold."""
+
+    def __init__(self) -> None:
+        self._scorers: dict[tuple[str, tuple[tuple[str, str], ...]], SqlScorer] = {}
+
+    def score(self, expression: str, row: Mapping[str, object]) -> float:
+        """The number that an expression gives for a row. Raises Missing in `harness` where there is none."""
+        try:
+            values = plain_row(row)
+            check_names(values)
+            scan = ColumnScan()
+            scan.add(Row(1, values))
+            columns = scan.columns()
+            scored = score_rows(self._scorer(expression, sql_types(columns)), [values], columns)
+        except (UsageError, ValueError) as error:
+            raise Missing("harness", str(error)) from None
+        (score,) = scored.scores
+        if score is None:
+            raise Missing("harness", scored.faults[0])
+        return score
+
+    def _scorer(self, expression: str, types: dict[str, str]) -> SqlScorer:
+        key = (expression, tuple(types.items()))
+        if key not in self._scorers:
+            if len(self._scorers) >= _KEPT:
+                self._scorers.pop(next(iter(self._scorers))).close()
+            self._scorers[key] = SqlScorer(expression, types)
+        return self._scorers[key]
