@@ -112,7 +112,8 @@ class Completed(Struct, frozen=True):
 
     `exit` is the exit status, negative for a signal, and None when it never ran, or was stopped by its time limit or by
     whoever watched it (`stopped`). `failure` says why it could not be started, `failure_name` which error of the
-    operating system it was. Output is decoded with replacement.
+    operating system it was. `machine_failed`: the fault was the machine's, which was short of something or lost how it
+    ended; it says nothing of the program. Output is decoded with replacement.
     """
 
     exit: int | None
@@ -123,6 +124,7 @@ class Completed(Struct, frozen=True):
     stopped: bool = False
     failure: str | None = None
     failure_name: str = ""
+    machine_failed: bool = False
     stdout_cut: bool = False
     stderr_cut: bool = False
 

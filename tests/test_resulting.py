@@ -3,12 +3,15 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from repositories import commit, git, listing, repository
 
 from rulebook.checks import kind_named
 from rulebook.errors import Missing, NotHandedIn
 from rulebook.evidence.record import Record, WorkspaceOpened
 from rulebook.evidence.repository import Repository
+from rulebook.evidence.trial import run_over
+from rulebook.ports import Command, Completed
 from rulebook.services.ports import machine_ports
 from rulebook.session.resulting import Resulting, base_of, resulting_repository
 from rulebook.session.testing import test_runs as declared
@@ -215,6 +218,22 @@ def test_whose_fault_it_is_that_a_test_cannot_run(fixture: Path, tmp_path: Path)
     assert fault(fixture, None, argv=["true"], take=["src/**"]) == "fixture: no base commit is known"
     assert fault(fixture, "a" * 40, argv=["true"], take=["src/**"]).startswith("fixture: the base commit cannot be")
     assert fault(tmp_path / "gone", base, argv=["true"]).startswith("fixture: the repository cannot be copied")
+
+
+class Spent:
+    """A machine that can start nothing any more."""
+
+    def run(self, command: Command) -> Completed:
+        """Fail."""
+        return Completed(None, "", "", 0.0, failure=f"`{command.argv[0]}`: no more processes", machine_failed=True)
+
+
+def test_a_machine_in_trouble_is_no_fault_of_the_students_own_program(fixture: Path) -> None:
+    tree = Repository(str(fixture), "project", PORTS.files, PORTS.git, head(fixture))
+    for take in ((), ("src/**",)):
+        with pytest.raises(Missing) as caught:
+            run_over(tree, ["./run"], 10, take, replace(PORTS, processes=Spent()))
+        assert (caught.value.category, caught.value.reason) == ("harness", "`./run`: no more processes")
 
 
 def test_words_are_filled_in_from_the_parameters(fixture: Path) -> None:

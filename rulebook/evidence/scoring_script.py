@@ -5,8 +5,9 @@ from contextlib import ExitStack
 
 from msgspec import Struct, field
 
-from rulebook.errors import NotHandedIn, OutOfTime
+from rulebook.errors import Missing, NotHandedIn, OutOfTime
 from rulebook.evidence.data_files import read_data, why_unread
+from rulebook.evidence.shortage import is_shortage
 from rulebook.evidence.trial import INHERITED, killed_by
 from rulebook.outcome import Measurement, Misbehavior, Outcome, Unmeasured, reaches
 from rulebook.ports import Command, Completed, Files, Ports
@@ -42,7 +43,8 @@ class Script(Struct, frozen=True):
 def scored_by(script: Script, threshold: float, ports: Ports) -> Outcome:
     """Run the script and read its score, which passes at `threshold` or above. Nothing that it started lives on.
 
-    Raises OutOfTime when the rule's time ends before the script's own, and what `argv` raises.
+    Raises OutOfTime when the rule's time ends before the script's own, Missing when the machine fails us, and whatever
+    `argv` raises.
     """
     with ExitStack() as until_read:
         try:
@@ -50,6 +52,8 @@ def scored_by(script: Script, threshold: float, ports: Ports) -> Outcome:
             cwd = script.cwd or until_read.enter_context(ports.workspaces.fresh())
         except OSError as error:
             reason = f"no folder for the score file can be made: {error.strerror or error}"
+            if is_shortage(error):
+                return Unmeasured("harness", reason)
             return _crashed(script, reason, {"tempdir_error": reason})
         argv = list(script.argv(f"{folder}/{script.file_name}"))
         left_s = ports.time_left(script.timeout_s)
@@ -75,6 +79,8 @@ def _command(script: Script, argv: Sequence[str], cwd: str, timeout_s: float) ->
 
 def _broken(script: Script, argv: Sequence[str], done: Completed) -> Outcome | None:
     """What came of a script that did not end well; None for one that did, whose file is to be read."""
+    if done.failure is not None and done.machine_failed:
+        return Unmeasured("harness", done.failure)
     if done.failure is not None:
         return _crashed(script, done.failure, {done.failure_name: done.failure})
     printed = {"stdout": done.stdout, "stderr": done.stderr}
@@ -110,13 +116,14 @@ def _read(script: Script, threshold: float, done: Completed, folder: str, files:
 
 
 def _mapping(folder: str, name: str, files: Files) -> Mapping[str, object]:
-    """The score file's content. Raises NotHandedIn, which says what is wrong with it."""
+    """The score file's content. Raises NotHandedIn, which says what is wrong with it; Missing for our fault."""
     try:
         data = files.read_within(folder, name, MOST_SCORE_BYTES)
     except FileNotFoundError as error:
         raise NotHandedIn("the script wrote no score file") from error
     except OSError as error:
-        raise NotHandedIn(f"the score file cannot be read: {why_unread(error)}") from error
+        reason = f"the score file cannot be read: {why_unread(error)}"
+        raise Missing("harness", reason) if is_shortage(error) else NotHandedIn(reason) from error
     if len(data) > MOST_SCORE_BYTES:
         raise NotHandedIn(f"the score file is larger than {MOST_SCORE_BYTES} bytes")
     if not data.strip():

@@ -21,11 +21,13 @@ def run_over(
     """Run `argv` in a copy of the repository, or in the base commit with only the paths of `take` taken over.
 
     Raises NotHandedIn when the program is the student's own and cannot be started; Missing in `fixture` when
-    there is no such copy, in `harness` when a program of ours cannot be started.
+    there is no such copy, in `harness` when a program of ours cannot be started, or the machine fails us.
     """
     with _stage(repository, take, ports) as folder:
         done = ports.processes.run(Command(argv, folder, timeout_s, environment={}, inherit=INHERITED))
     if done.failure is not None:
+        if done.machine_failed:
+            raise Missing("harness", done.failure)
         _not_started(argv[0], done.failure, take)
     return done
 

@@ -6,6 +6,7 @@ import os
 from msgspec import Struct
 
 from rulebook.errors import EvidenceError, MisbehaviorError, Missing
+from rulebook.evidence.shortage import is_shortage
 from rulebook.terminal import harmless
 
 MAX_FILE_BYTES = 256 * 1024**2
@@ -16,9 +17,6 @@ MAX_DEPTH = 32
 LONGEST_PATH_BYTES = 4095
 """What the machine takes as one path; a copy that lies deeper could not be opened by the judge."""
 
-_OUR_OWN = frozenset(
-    (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.EINTR, errno.EAGAIN)
-)
 _PROVOKED = frozenset((errno.ENAMETOOLONG, errno.EEXIST, errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 
 
@@ -58,7 +56,7 @@ class Budget:
 def unreadable(doing: str, path: str, error: OSError) -> EvidenceError:
     """What it means that the student's `path` could not be looked at: its doing, unless the machine is in trouble."""
     text = f"cannot {doing} {harmless(path)}: {reason_of(error)}"
-    return Missing("harness", text) if error.errno in _OUR_OWN else MisbehaviorError(text)
+    return Missing("harness", text) if is_shortage(error) else MisbehaviorError(text)
 
 
 def unsaved(path: str, error: OSError) -> EvidenceError:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 
+from rulebook.evidence.shortage import is_shortage
 from rulebook.ports import Command, Completed
 from rulebook.services.descendants import Brood, adopting, brood_of
 
@@ -23,13 +24,29 @@ class MachineProcesses:
     def run(self, command: Command) -> Completed:
         """Run to the end or to the time limit, then kill what it left running. Never raises for it."""
         began = time.monotonic()
-        with adopting(), _standing_in(command.stdin) as stdin, ExitStack() as until_the_end:
-            try:
-                brood = until_the_end.enter_context(brood_of(partial(_started, command, stdin)))
-            except (OSError, ValueError) as error:
-                why, name = _why(error, command), type(error).__name__
-                return Completed(None, "", "", time.monotonic() - began, failure=why, failure_name=name)
-            return _followed(brood, command, began)
+        try:
+            with adopting(), _standing_in(command.stdin) as stdin, ExitStack() as until_the_end:
+                try:
+                    brood = until_the_end.enter_context(brood_of(partial(_started, command, stdin)))
+                except (OSError, ValueError) as error:
+                    return _not_run(error, command, began)
+                return _followed(brood, command, began)
+        except OSError as error:
+            if not is_shortage(error):
+                raise
+            return _not_run(error, command, began)
+
+
+def _not_run(error: OSError | ValueError, command: Command, began: float) -> Completed:
+    return Completed(
+        None,
+        "",
+        "",
+        time.monotonic() - began,
+        failure=_why(error, command),
+        failure_name=type(error).__name__,
+        machine_failed=isinstance(error, OSError) and is_shortage(error),
+    )
 
 
 class _Kept:
@@ -138,6 +155,7 @@ def _followed(brood: Brood[subprocess.Popen[bytes]], command: Command, began: fl
         stopped=stopped,
         failure="it ended, and nobody can say how" if unknown else None,
         failure_name="ChildProcessError" if unknown else "",
+        machine_failed=unknown,
         stdout_cut=out_cut,
         stderr_cut=err_cut,
     )

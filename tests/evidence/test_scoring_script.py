@@ -3,6 +3,8 @@
 import os
 import resource
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -82,6 +84,41 @@ def test_no_folder_for_the_score_file(ports: Ports, tmp_path: Path) -> None:
     assert (outcome.score, outcome.passed, outcome.student_fault) == (0.0, False, True)
     assert list(outcome.metadata) == ["tempdir_error"]
     assert isinstance(sh(WRITES, ports, crash_scores=False), Unmeasured)
+
+
+@pytest.mark.parametrize("crash_scores", [True, False])
+def test_a_machine_that_is_short_of_descriptors_measures_nothing(crash_scores: bool, tmp_path: Path) -> None:
+    """Wherever it runs out of them while a script is judged, that is never a low score, nor an error."""
+    score = tmp_path / "written.json"
+    score.write_text('{"score": 1, "metadata": {}}')
+    program = f"""
+import resource
+from rulebook.evidence.scoring_script import Script, scored_by
+from rulebook.services.ports import machine_ports
+ports, script = machine_ports(), Script(lambda file: ["/bin/cp", {str(score)!r}, file], crash_scores={crash_scores})
+most = resource.getrlimit(resource.RLIMIT_NOFILE)
+for number in range(3, 32):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (number, most[1]))
+    outcome = scored_by(script, 1.0, ports)
+    resource.setrlimit(resource.RLIMIT_NOFILE, most)
+    print(type(outcome).__name__, getattr(outcome, "score", "-"), getattr(outcome, "category", "-"))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert set(done.stdout.splitlines()) == {"Unmeasured - harness", "Measurement 1.0 -"}
+
+
+def test_a_script_that_a_host_reaped_behind_our_back_measures_nothing() -> None:
+    """Nobody knows how it ended: a host that ignores the end of its children says nothing of the student's work."""
+    program = f"""
+import signal
+from rulebook.evidence.scoring_script import Script, scored_by
+from rulebook.services.ports import machine_ports
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+print(scored_by(Script(lambda file: ["/bin/sh", "-c", {WRITES!r}, file]), 1.0, machine_ports()))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "Unmeasured(category='harness', reason='it ended, and nobody can say how'" in done.stdout
 
 
 def test_o8_files_that_the_student_left_are_not_read(ports: Ports, tmp_path: Path) -> None:

@@ -238,7 +238,7 @@ def test_a_host_that_ignores_its_children_gets_no_false_success() -> None:
         "import signal; from rulebook.ports import Command; from rulebook.services.processes import MachineProcesses\n"
         "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
         "done = MachineProcesses().run(Command(['sh', '-c', 'exit 1'], '/', 10, {}, inherit=('PATH',)))\n"
-        "print(done.exit, done.failure)"
+        "print(done.exit, done.failure, done.machine_failed)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "None it ended, and nobody can say how\n"
+    assert done.stdout == "None it ended, and nobody can say how True\n"
