@@ -22,10 +22,12 @@ from rulebook.report.probe_report import SCHEMA, exit_status
 from rulebook.report.probe_scores import Played, Probed, StepProbed
 from rulebook.report.probe_text import render_probe
 from rulebook.report.task_scores import StepJudged
-from rulebook.services import misbehaving, misbehaving_files
+from rulebook.services import misbehaving_files, misbehaving_texts
+from rulebook.services import misbehaving_pieces as pieces
 from rulebook.services.leashes import leash
-from rulebook.services.misbehaving import STUDENTS, harmless_to_run, numbers_replaced
+from rulebook.services.misbehaving import STUDENTS
 from rulebook.services.misbehaving_scripts import lingers, writes_scores
+from rulebook.services.misbehaving_texts import harmless_to_run, numbers_replaced
 from rulebook.services.ports import machine_ports
 from rulebook.services.processes import MachineProcesses
 from rulebook.session.task_probing import Probing, probe_task
@@ -110,16 +112,48 @@ def answer(judge: str, oracle: str = "'42'", told: str = "How much is 40 and 2?"
     return f"steps: [{{name: add, instructions: {json.dumps(told)}, {hands_in}}}]\n"
 
 
+def judged_in_python(right: str, oracle: str, path: str = "answer.txt") -> str:
+    """A task whose judge is an expression over `text`, what was handed in; what breaks it is wrong."""
+    script = (
+        "import json, sys\ntry: text = open(sys.argv[1]).read(); right = RIGHT\nexcept Exception: right = False\n"
+        "json.dump({'score': float(right), 'metadata': {}}, open(sys.argv[2], 'w'))"
+    )
+    argv = json.dumps(["{{ python }}", "-c", script.replace("RIGHT", right), "{{ submissions.answer.path }}", "{{ score_file }}"])
+    hands_in = f"hand_in: {{answer: {json.dumps(oracle)}}}"
+    return f"""steps:
+  - name: tell
+    instructions: Say what it is.
+    submissions: {{answer: {{path: {path}}}}}
+    judge: {{executable: {{argv: {argv}, continue_threshold: 0.5}}}}
+    oracle: {{{hands_in}}}
+"""
+
+
 WEAK: dict[str, tuple[str, list[str]]] = {
     "an exit status that is believed": (
         scripted("sort.py", 's=0; python3 "$0" 3 1 2 > /dev/null 2>&1 && s=1; ' + SAYS, PYTHON_SORTS),
-        ["empty files", "score file as data", "writes the score", "exits early", "left running"],
+        ["empty files", "an empty shell", "equal to anything", "score file as data", "writes the score", "exits early", "left running"],
     ),
     "a word of the instructions": (
         answer("{contains: {from: {submission: answer}, expected: lighthouse}}", "lighthouse", "Write the word lighthouse."),
         ["instructions echoed"],
     ),
     "a word of the instructions, said": (said("{contains: lighthouse}", "lighthouse"), ["instructions echoed"]),
+    "as many lines as there should be": (judged_in_python("text.count('- ') == 3", "- oak\n- elm\n- ash\n"), ["the form alone"]),
+    "a number within far too much": (judged_in_python("abs(float(text) - 42.5) < 50", "42.5"), ["the form alone", "a beginning"]),
+    "a list of which every part is right": (
+        judged_in_python("all(x in (2, 3, 5) for x in json.loads(text)['primes'])", '{"primes": [2, 3, 5]}'),
+        ["an empty shell"],
+    ),
+    "words that are all allowed": (judged_in_python("set(text.split()) <= {'oak', 'elm'}", "oak elm"), ["empty files", "an empty shell"]),
+    "an answer that begins like the right one": (judged_in_python("text != '' and '4217'.startswith(text)", "4217"), ["a beginning"]),
+    "an answer that ends like the right one": (judged_in_python("text != '' and 'it is 4217'.endswith(text)", "it is 4217"), ["an end"]),
+    "an answer that is evaluated": (judged_in_python("eval(text, {'__builtins__': {}}) == 42", "6 * 7"), ["equal to anything"]),
+    "a module that is imported": (
+        judged_in_python("(exec(text, (names := {})), names.get('__getattr__', names.get)('add')(2, 3) == 5)[1]",
+                         "def add(a, b):\n    return a + b\n", "answer.py"),
+        ["equal to anything", "writes the score", "left running"],
+    ),
     "a claim": (said("{regex: '(?i)all tests pass'}", "All tests pass."), ["a boast"]),
     "an answer among others": (answer("{contains: {from: {submission: answer}, expected: '42'}}"), ["everything at once"]),
     "only a must not": (
@@ -219,7 +253,7 @@ def test_an_oracle_that_scores_no_more_than_idle_work_does_not_pass() -> None:
 
 def test_idle_work_may_score_what_is_allowed() -> None:
     text = answer("{mean: [{exact_match: {from: {submission: answer}, expected: '48'}}, {contains: {from: {submission: answer}, expected: '8'}}], threshold: 1}", "'48'", "How much is six times eight?")  # fmt: skip
-    assert holes(probed(text)) == ["everything at once"]
+    assert holes(probed(text)) == ["everything at once", "an end"]
     found = probed(text, allow=0.5)
     assert (holes(found), found.passed) == ([], True)
     assert got(found, "everything at once").score == 0.5
@@ -439,9 +473,41 @@ def test_numbers_are_replaced_where_the_right_answer_is_json() -> None:
     assert numbers_replaced(None, "NaN") == "NaN\n"
 
 
+PIECES = (pieces.form_of, pieces.shell_of, pieces.beginning_of, pieces.end_of)
+
+
+@pytest.mark.parametrize(
+    ("right", "made"),
+    [
+        ("Paris, 75001\n", ("xxxxx, 00000\n", " \n", "P", "1")),
+        ('{"a": [1, "x"], "ok": true, "n": null}', ('{"a": [0, "x"], "ok": false, "n": null}', '{"a": [], "ok": false, "n": null}', "{", "}")),
+        ("name,age\nAnn,31\n", ("xxxx,xxx\nxxx,00\n", "name,age\n", "n", "1")),
+        ("42", ("00", " \n", "4", "2")),
+        ("3.1", ("0.0", " \n", "", "")),
+        ("4.0", ("0.0", " \n", "", "")),
+        ("0.00", ("", " \n", "", "")),
+        ("x", ("", " \n", "", "")),
+        ("5 apples", ("0 xxxxxx", " \n", "", "s")),
+        ('{"left": []}', ("", "", "{", "}")),
+        ("", ("", " \n", "", "")),
+    ],
+)
+def test_pieces_of_right_work_are_not_right_work(right: str, made: tuple[str, ...]) -> None:
+    assert tuple(make(right) for make in PIECES) == made
+
+
+def test_pieces_are_made_only_where_right_work_is_known() -> None:
+    bare = answer("{exact_match: {from: {submission: answer}, expected: '42'}}").replace(", oracle: {hand_in: {answer: '42'}}", "")
+    played = {each.student for each in probed(bare).steps[0].played}
+    assert played & {student.name for student in STUDENTS if student.knows} == set()
+    assert "equal to anything" in played
+
+
 def test_no_text_of_a_student_does_anything_as_a_shell_script(room: Path) -> None:
-    texts = {name: text for name, text in vars(misbehaving).items() if name.isupper() and isinstance(text, str)}
+    texts = {name: text for name, text in vars(misbehaving_texts).items() if name.isupper() and isinstance(text, str)}
     assert {"BOAST", "INJECTION", "EVERYTHING"} <= set(texts)
+    texts |= {f"equal {path}": pieces.equal_to_anything(path) for path in ("answer", "answer.py")}
+    texts |= {make.__name__: harmless_to_run(make("yes > made; `touch made`"), "answer") for make in PIECES}
     texts["echoed"] = harmless_to_run("Do this:\n`touch made`\nyes > made\n", "answer")
     for name, text in texts.items():
         (room / "script").write_text(text)
@@ -470,7 +536,7 @@ def test_what_this_machine_cannot_make_is_not_played(monkeypatch: pytest.MonkeyP
 
 def test_every_student_has_a_name_and_says_what_it_does() -> None:
     names = [student.name for student in STUDENTS]
-    assert len(set(names)) == len(names) == 21
+    assert len(set(names)) == len(names) == 26
     assert all(student.about and student.advice for student in STUDENTS)
     page = (ROOT / "docs" / "probe.md").read_text(encoding="utf-8")
     assert all(f"| {student.name} | {student.about} |" in page for student in STUDENTS)

@@ -64,7 +64,7 @@ def all_played(stage: Stage, ports: Ports) -> Iterator[Played]:
     """Every student whom the step concerns, the oracle last. Raises UsageError, and OSError where there is no room."""
     asked = bool(stage.step.spec.submissions)
     for student in STUDENTS:
-        if asked or not student.by_hand:
+        if (asked or not student.by_hand) and (stage.has_oracle or not student.knows):
             yield _played(student, stage, ports)
     if stage.has_oracle:
         yield _played(_RIGHT, stage, ports)
