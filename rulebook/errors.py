@@ -22,7 +22,8 @@
         │   └── ReclaimError            its files could not all be removed
         └── OutOfTime         a rule's `timeout` ran out while it was read or run
 
-Any other exception that leaves a public function is a fault of ours.
+Any other exception that leaves a public function is a fault of ours. `Stopped`, which is no error, ends the program in
+order when a signal asks for it.
 """
 
 from collections.abc import Mapping
@@ -33,6 +34,10 @@ from rulebook.outcome import CATEGORIES, Category, FaultCause
 
 class RulebookError(Exception):
     """The root of the tree: catch it to catch everything that Rulebook raises on purpose."""
+
+
+class Stopped(SystemExit):
+    """A signal asked the program to end: what catches the `SystemExit` of somebody else's code lets this one go on."""
 
 
 class UsageError(RulebookError):

@@ -89,7 +89,9 @@ def _stoppable() -> Iterator[None]:
     """While this lasts, SIGTERM and SIGHUP end the program in order: what it started is ended, its folders removed."""
 
     def stop(number: int, _: object) -> None:
-        raise SystemExit(128 + number)
+        # `--version` does without the tree of errors, and before it is there nobody else's code runs
+        stopped: type[SystemExit] = getattr(sys.modules.get("rulebook.errors"), "Stopped", SystemExit)
+        raise stopped(128 + number)
 
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -105,7 +107,7 @@ def _stoppable() -> Iterator[None]:
 def _status(given: list[str]) -> int:
     output.make_safe()
     try:
-        with _stoppable():
+        with _stoppable(), output.data_alone("--allow-python" in given):
             status = _run(given)
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 0

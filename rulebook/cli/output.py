@@ -3,6 +3,7 @@
 import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from typing import Literal, TextIO
 
 from rulebook.terminal import harmless
@@ -15,9 +16,27 @@ class UnwrittenError(Exception):
 Colour = Literal["auto", "always", "never"]
 
 
+_kept: list[TextIO] = []
+"""The stream for data alone, while `sys.stdout` is what an author's code prints to."""
+
+
+@contextlib.contextmanager
+def data_alone(wanted: bool) -> Iterator[None]:
+    """Where `wanted`, send to stderr what the author's code prints meanwhile: it could pass for a report."""
+    if not wanted:
+        yield
+        return
+    _kept.append(sys.stdout)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _kept.pop()
+
+
 def put(text: str) -> None:
     """Write data, as it is, to stdout."""
-    _write(sys.stdout, text)
+    _write(_data(), text)
 
 
 def say(text: str) -> None:
@@ -32,12 +51,12 @@ def say_laid_out(text: str) -> None:
 
 def stdout_colour(colour: Colour) -> bool:
     """Whether to colour data: `auto` colours a terminal, unless NO_COLOR is set."""
-    return _is_coloured(colour, sys.stdout)
+    return _is_coloured(colour, _data())
 
 
 def stdout_columns(usual: int, least: int, most: int) -> int:
     """How many columns data may take: the terminal's, within bounds; `usual` where stdout is none."""
-    return _columns(sys.stdout, usual, least, most)
+    return _columns(_data(), usual, least, most)
 
 
 def stderr_columns(usual: int, least: int, most: int) -> int:
@@ -62,6 +81,10 @@ def flush() -> None:
     """Hand everything written so far to its reader."""
     _write(sys.stdout, "")
     _write(sys.stderr, "")
+
+
+def _data() -> TextIO:
+    return _kept[-1] if _kept else sys.stdout
 
 
 def _is_coloured(colour: Colour, stream: TextIO | None) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Protocol, cast
 
-from rulebook.errors import EvidenceError, MisbehaviorError, Missing, NotHandedIn, UnfitScoring
+from rulebook.errors import EvidenceError, MisbehaviorError, Missing, NotHandedIn, Stopped, UnfitScoring
 from rulebook.evidence.bundle import Evidence
 from rulebook.evidence.record import Record
 from rulebook.evidence.run_events import MessageAddedEvent
@@ -44,7 +44,9 @@ def outcome_of(judge: Scores, transcript: Transcript) -> Outcome:
         return Unmeasured(missing.category, missing.reason, metadata=missing.metadata)
     except (UnfitScoring, EvidenceError) as unfit:
         return Unmeasured("harness", f"`{name}` could not judge: {unfit}")
-    except Exception as fault:  # a bug of one judge must not lose what the others found
+    except Stopped:
+        raise
+    except (Exception, SystemExit) as fault:  # a bug of one judge must not lose what the others found
         return Unmeasured("harness", f"`{name}` broke: {type(fault).__name__}: {fault}")
     if not isinstance(scoring, Scoring):
         return Unmeasured("harness", f"`{name}` gave {scoring!r:.80} in place of a `Scoring`")
@@ -71,7 +73,9 @@ def shown_by_class(made: Callable[..., object], args: Mapping[str, object], tran
         text = cast("Shows", provider).render(transcript)
     except EvidenceError:
         raise
-    except Exception as fault:  # whatever a provider of somebody else's does
+    except Stopped:
+        raise
+    except (Exception, SystemExit) as fault:  # whatever a provider of somebody else's does
         raise Missing("harness", f"`{name}` broke: {type(fault).__name__}: {fault}") from fault
     if not isinstance(text, str):
         raise Missing("harness", f"`{name}` gave {text!r:.80} in place of text")
@@ -94,7 +98,9 @@ def run_in(evidence: Evidence) -> Transcript:
 def _made(made: Callable[..., object], args: Mapping[str, object]) -> object:
     try:
         return made(**args)
-    except Exception as fault:
+    except Stopped:
+        raise
+    except (Exception, SystemExit) as fault:
         raise Missing("harness", f"`{made.__name__}` cannot be made: {type(fault).__name__}: {fault}") from fault
 
 

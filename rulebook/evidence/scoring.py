@@ -16,6 +16,8 @@ MAX_METADATA_CHARACTERS = 4 * 1024 * 1024
 
 _TAIL_CHARACTERS = 8192
 _MOST_DEPTH = 100
+_MOST_BITS = 4096
+"""Python refuses to write a number of more than 4,300 digits, and most readers of JSON take one of far fewer."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +25,9 @@ class Scoring:
     """The result of a judge.
 
     `score` is any finite number. `metadata` is JSON data of any depth under text keys; it is copied, a path in it
-    becomes text, half a character is spelt out, and what is too long is cut with a note. `continue_task`: it passed,
-    and the run goes on. Raises UnfitScoring for anything else.
+    becomes text, half a character is spelt out, a whole number of more than 4,096 bits is written in base 16, and what
+    is too long is cut with a note. `continue_task`: it passed, and the run goes on. Raises UnfitScoring for anything
+    else.
     """
 
     score: float
@@ -84,6 +87,8 @@ def _plain(value: object, place: str, depth: int) -> object:
     if depth > _MOST_DEPTH:
         raise UnfitScoring(f"`{place}` is nested more than {_MOST_DEPTH} deep.")
     match value:
+        case int() if value.bit_length() > _MOST_BITS:
+            return hex(value)
         case None | bool() | int():
             return value
         case float() if math.isfinite(value):

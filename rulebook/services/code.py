@@ -7,7 +7,7 @@ from importlib import import_module
 
 from msgspec.structs import replace
 
-from rulebook.errors import Missing
+from rulebook.errors import Missing, Stopped
 from rulebook.ports import Ports
 
 
@@ -21,7 +21,9 @@ class MachineCode:
             sys.path.append(os.getcwd())
         try:
             found: object = getattr(import_module(module), name)
-        except Exception as error:  # whatever a module does while it is imported
+        except Stopped:
+            raise
+        except (Exception, SystemExit) as error:  # whatever a module does while it is imported
             raise Missing("harness", f"`{use}` cannot be imported: {type(error).__name__}: {error}") from error
         if not isinstance(found, type):
             raise Missing("harness", f"`{use}` is no class")

@@ -10,6 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from rulebook.errors import Stopped
 from rulebook.services.descendants import end_with_parent
 from rulebook.services.undisturbed import undisturbed
 
@@ -96,7 +97,7 @@ def _stop(number: int, _: object) -> None:
     global _ending
     if not _ending:  # the pool repeats it as soon as one process is gone: clearing up must not be cut short
         _ending = True
-        raise SystemExit(128 + number)
+        raise Stopped(128 + number)
 
 
 def _done(piece: object) -> Any:

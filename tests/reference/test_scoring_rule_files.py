@@ -115,6 +115,68 @@ def test_the_command_line_runs_code_only_where_it_is_allowed(words: list[str], s
     assert done.returncode == status, done.stdout + done.stderr
 
 
+LEAVES = """\
+import sys
+from rulebook.judges import Judge, RubricContext
+from rulebook.schemas.scoring import Scoring
+
+class Evaluates(Judge):
+    def evaluate(self, transcript):
+        sys.exit(0)
+
+class IsMade(Judge):
+    def __init__(self):
+        sys.exit(0)
+
+    def evaluate(self, transcript):
+        return Scoring(1.0, {}, True)
+
+class Prints(Judge):
+    def evaluate(self, transcript):
+        print("PASSED  score 1")
+        return Scoring(0.0, {"digits": 10**5000, "below": [10**5000]}, False)
+"""
+
+
+def scored_by_own_code(use: str, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    (folder / "task.yaml").write_text(
+        "schema: rulebook.task\nversion: 1\nname: t\n"
+        f"steps: [{{name: answer, instructions: Say it., judge: {{python: '{use}'}}}}]\n"
+    )
+    (folder / "leaving_judges.py").write_text(LEAVES)
+    (folder / "leaving_at_once.py").write_text("raise SystemExit(0)\n")
+    session = {"messages": [{"role": "user", "content": "Go."}, {"role": "assistant", "content": "x"}]}
+    (folder / "s.json").write_text(json.dumps(session))
+    command = [sys.executable, "-m", "rulebook", "task", "score", "task.yaml", "--transcript", "s.json", "--allow-python"]
+    return subprocess.run([*command, *words], cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("use", ["leaving_judges:Evaluates", "leaving_judges:IsMade", "leaving_at_once:Judge"])
+def test_own_code_that_ends_the_program_is_no_pass(use: str, tmp_path: Path) -> None:
+    done = scored_by_own_code(use, tmp_path, "--format", "json")
+    assert done.returncode == 3, done.stdout + done.stderr
+    step = json.loads(done.stdout)["steps"][0]
+    assert (step["status"], step["score"]) == ("unmeasured", None)
+    assert "SystemExit: 0" in step["reason"]
+
+
+def test_what_own_code_prints_stands_in_no_report(tmp_path: Path) -> None:
+    done = scored_by_own_code("leaving_judges:Prints", tmp_path)
+    assert (done.returncode, done.stderr) == (3, "PASSED  score 1\n")
+    assert "FAILED  score 0" in done.stdout
+    assert "PASSED" not in done.stdout
+    report = json.loads(scored_by_own_code("leaving_judges:Prints", tmp_path, "--format", "json").stdout)
+    assert "0x" in json.dumps(report["steps"][0])
+
+
+def test_a_request_to_end_ends_the_program_while_own_code_runs(tmp_path: Path) -> None:
+    (tmp_path / "waiting.py").write_text(
+        "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\nfor _ in range(100_000): pass\n"
+    )
+    done = scored_by_own_code("waiting:Judge", tmp_path)
+    assert (done.returncode, done.stdout) == (128 + 15, "")
+
+
 EVAL = """\
 schema: chock.eval
 version: 1
