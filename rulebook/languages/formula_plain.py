@@ -113,9 +113,17 @@ def _json(value: object) -> object:
     if not isinstance(value, str) or len(value) > 1024 * 1024:
         return UNFIT
     try:
-        return json.loads(value, parse_constant=_refuse)
+        return json.loads(value, parse_constant=_refuse, object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
         return UNFIT
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> object:
+    """Refuse a key that is given twice, as in every document: of two answers in one, readers differ on which counts."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is given twice")
+    return found
 
 
 def _refuse(word: str) -> object:
