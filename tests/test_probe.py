@@ -281,6 +281,24 @@ def test_a_judge_that_could_tell_nothing_was_not_probed() -> None:
     assert (boast.got(0.0), boast.score, boast.judged and boast.judged.status) == ("no reward", None, "unmeasured")
 
 
+@pytest.mark.parametrize("line", ["exit 1", "exec no-such-program", "exec sleep 60"])
+def test_a_script_that_breaks_over_whatever_is_handed_in_was_not_probed(line: str) -> None:
+    text = scripted("sort.sh", line, SHELL_SORTS).replace("timeout: 20s", "timeout: 0.2s")
+    bare = probed(text.split("    oracle:")[0] + "\n")
+    assert ([step.status for step in bare.steps], bare.passed, exit_status(bare)) == (["not probed"], False, 3)
+    report = " ".join(render_probe(bare).split())
+    assert "could not be probed: its script broke over all of it." in report
+    assert "The judge of `sort` could not be probed: the script" in report
+    with_oracle = probed(text)
+    assert ([step.status for step in with_oracle.steps], with_oracle.passed) == (["probed"], False)
+    assert "The oracle of `sort` did not pass" in render_probe(with_oracle)
+
+
+def test_a_script_that_breaks_over_some_work_was_probed() -> None:
+    text = scripted("sort.sh", 's=0; grep -q NaN "$0" && exit 1; ' + SAYS, SHELL_SORTS)
+    assert probed(text.split("    oracle:")[0] + "\n").passed
+
+
 def test_what_other_parts_decide_counts_without_a_model() -> None:
     found = probed(said("{all: [{exact_match: {from: final_message, expected: lighthouse}}, " + RUBRIC + "]}", "lighthouse"))
     assert [step.status for step in found.steps] == ["probed"]

@@ -20,6 +20,7 @@ _FILE_LIMIT_BYTES = 4 * 1024**3
 """No file that a script writes grows beyond this: what it was handed may write without end, and memory is finite."""
 
 _MISBEHAVIOR, _UNMEASURED = 77, 78
+_NO_SCORE, _OUT_OF_TIME = "no score", "out of time"
 
 
 class Script(Struct, frozen=True):
@@ -63,6 +64,11 @@ def scored_by(script: Script, threshold: float, ports: Ports) -> Outcome:
         return _broken(script, argv, done) or _read(script, threshold, done, folder, ports.files)
 
 
+def left_no_score(outcome: Outcome | None) -> bool:
+    """Whether this is what a script comes to that broke, or ran out of time, and so judged nothing."""
+    return isinstance(outcome, Measurement) and outcome.student_fault and outcome.actual in (_NO_SCORE, _OUT_OF_TIME)
+
+
 def _command(script: Script, argv: Sequence[str], cwd: str, timeout_s: float) -> Command:
     # without the safe path, a module that the student left in the folder would be imported in place of the real one
     environment = {"PYTHONSAFEPATH": "1", **script.environment}
@@ -86,7 +92,7 @@ def _broken(script: Script, argv: Sequence[str], done: Completed) -> Outcome | N
     printed = {"stdout": done.stdout, "stderr": done.stderr}
     if done.timed_out:
         reason = f"the script was stopped after {script.timeout_s:g} s"
-        return _zero(reason, "out of time", {"TimeoutExpired": reason, **printed})
+        return _zero(reason, _OUT_OF_TIME, {"TimeoutExpired": reason, **printed})
     if done.exit == _MISBEHAVIOR:
         return Misbehavior(_last_words(done) or "the script says that the student misbehaved", printed)
     if done.exit == _UNMEASURED:
@@ -174,7 +180,7 @@ def _metadata(written: Mapping[str, object]) -> Mapping[str, str]:
 
 
 def _crashed(script: Script, reason: str, metadata: Mapping[str, str]) -> Outcome:
-    return _zero(reason, "no score", metadata) if script.crash_scores else Unmeasured("harness", reason)
+    return _zero(reason, _NO_SCORE, metadata) if script.crash_scores else Unmeasured("harness", reason)
 
 
 def _zero(reason: str, actual: str, metadata: Mapping[str, str]) -> Measurement:

@@ -5,7 +5,10 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from rulebook.evidence.scoring_script import left_no_score
+from rulebook.expression.nodes import Leaf
 from rulebook.interpreter.trace import Trace
+from rulebook.outcome import Measurement
 from rulebook.report.task_scores import StepJudged
 from rulebook.spec.steps import TaskSpec
 
@@ -45,6 +48,17 @@ class Played(Struct, frozen=True):
         """Its score; None when it has none."""
         return None if self.judged is None else self.judged.score
 
+    @property
+    def broke(self) -> bool:
+        """Whether it failed because a script of the author's left no score."""
+        if self.judged is None or self.judged.trace is None:
+            return False
+        outcome = self.judged.outcome
+        if not (isinstance(outcome, Measurement) and outcome.student_fault):
+            return False
+        leaves = [part for part in self.judged.trace.walk() if isinstance(part.node, Leaf)]
+        return any(part.node.common.kind == "executable" and left_no_score(part.outcome) for part in leaves)
+
     def mend(self, allow: float) -> str:
         """What is to be mended, in words; empty where nothing is."""
         got = self.got(allow)
@@ -77,11 +91,15 @@ class StepProbed(Struct, frozen=True):
 
     @property
     def status(self) -> StepKind:
-        """Whether its judge was probed: it was not when it could tell nothing of any work that can be read."""
+        """Whether its judge was probed: it was not when it could tell nothing of any work that can be read.
+
+        Nor was it when its script broke over whatever was handed in, and no right work shows that it ever judges.
+        """
         if self.kind != "played":
             return self.kind
         telling = [each for each in self.played if each.plain or each.is_oracle]
-        return "probed" if any(each.score is not None for each in telling) else "not probed"
+        told = [each for each in telling if each.score is not None and (each.is_oracle or not each.broke)]
+        return "probed" if told else "not probed"
 
     @property
     def oracle(self) -> Played | None:

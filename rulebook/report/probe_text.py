@@ -86,7 +86,9 @@ def _group(group: Sequence[StepProbed], allow: float, colour: bool) -> Iterator[
     for each in first.played:
         yield from _row(each, allow, width, colour)
     if first.status == "not probed":
-        said = "This step's judge could not be probed: it could tell nothing of any work."
+        broke = any(each.broke for each in first.played)
+        what = "its script broke over all of it" if broke else "it could tell nothing of any work"
+        said = f"This step's judge could not be probed: {what}."
         yield from (painted(line, "yellow", colour) for line in _indented(said, 4))
 
 
@@ -139,7 +141,7 @@ def _closing(probed: Probed) -> Iterator[str]:
     if probed.idle:
         yield "No step was reached, so nothing is known of any judge."
     for step in probed.untold:
-        why = next((each.reason for each in step.played if each.plain and each.score is None), "")
+        why = next((each.reason for each in step.played if each.plain and (each.score is None or each.broke)), "")
         yield f"The judge of `{step.step}` could not be probed: {why or 'nobody could be judged'}. That is no pass."
     for step, each in probed.wronged:
         case = "" if step.case is None else f" in the case `{step.case}`"
