@@ -500,6 +500,8 @@ PIECES = (pieces.form_of, pieces.shell_of, pieces.beginning_of, pieces.end_of)
         ("Paris, 75001\n", ("xxxxx, 00000\n", " \n", "P", "1")),
         ('{"a": [1, "x"], "ok": true, "n": null}', ('{"a": [0, "x"], "ok": false, "n": null}', '{"a": [], "ok": false, "n": null}', "{", "}")),
         ("name,age\nAnn,31\n", ("xxxx,xxx\nxxx,00\n", "name,age\n", "n", "1")),
+        ("Paris, France\nsays the map\n", ("xxxxx, xxxxxx\nxxxx xxx xxx\n", " \n", "P", "p")),
+        ("1,2\n3,4\n", ("0,0\n0,0\n", " \n", "", "")),
         ("42", ("00", " \n", "4", "2")),
         ("3.1", ("0.0", " \n", "", "")),
         ("4.0", ("0.0", " \n", "", "")),

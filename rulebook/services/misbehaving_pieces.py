@@ -38,8 +38,7 @@ def shell_of(right: str) -> str:
     if data is not None:
         return _other(json.dumps(_changed(data, lambda _: "", lambda _: [])), right)
     head, *rows = right.splitlines() or [""]
-    is_table = bool(rows) and any(mark in head for mark in ",;\t") and bool(re.search(r"[^\W\d]", head))
-    return _other(f"{head}\n", right) if is_table else " \n"
+    return _other(f"{head}\n", right) if rows and _is_table(head, rows) else " \n"
 
 
 def beginning_of(right: str) -> str:
@@ -64,6 +63,15 @@ def _json(text: str) -> dict[str, object] | list[object] | None:
         data = json.loads(text)
         return data if isinstance(data, dict | list) else None
     return None
+
+
+def _is_table(head: str, rows: list[str]) -> bool:
+    """Whether every line has as many commas, semicolons or tabs as the first, which has words."""
+    for mark in ",;\t":
+        count = head.count(mark)
+        if count and all(row.count(mark) == count for row in rows) and re.search(r"[^\W\d]", head):
+            return True
+    return False
 
 
 def _changed(data: object, text: Callable[[str], str], items: Callable[[list[object]], list[object]]) -> object:
