@@ -36,8 +36,11 @@ class Submission(Struct, frozen=True):
     def facts(self, relative: str = "") -> FileFacts | None:
         """What stands at `relative` below a folder, or what the submission itself is; None when nothing is there.
 
-        No link is followed: it is what is found. Raises Missing in `harness` when this machine cannot tell.
+        No link is followed: it is what is found. Raises NotHandedIn where a file stands in the folder's place, Missing
+        in `harness` when this machine cannot tell.
         """
+        if relative and self.kind == "file":
+            raise NotHandedIn(f"{self.called()} is a file, not a folder", cause="excess")
         root, path = self._place(relative)
         try:
             return self.files.within(root, path) if self.exists else None
