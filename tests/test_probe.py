@@ -268,6 +268,12 @@ def test_who_passes_with_nothing_is_a_hole_too() -> None:
 RUBRIC = "{rubric: {model: p/m, context: [final_message], criteria: [{criterion: It is explained., weight: 1}]}}"
 
 
+def test_pieces_of_right_work_that_come_out_empty_show_nothing_of_a_model_that_was_not_asked() -> None:
+    rubric = "{rubric: {model: p/m, context: [{submission: answer}], criteria: [{criterion: It is right., weight: 1}]}}"
+    found = probed(answer(rubric))
+    assert (got(found, "an empty shell").score, [step.status for step in found.steps]) == (0.0, ["not probed"])
+
+
 def test_a_judge_that_could_tell_nothing_was_not_probed() -> None:
     found = probed(said(RUBRIC, "That is why."))
     assert (holes(found), found.passed, exit_status(found)) == ([], False, 3)

@@ -146,7 +146,6 @@ STUDENTS: tuple[Student, ...] = (
         "writes an x for every letter and a 0 for every digit of right work",
         "Compare what stands there with what you know, not only how it looks.",
         _made_of_right(pieces.form_of),
-        plain=True,
         knows=True,
     ),
     Student(
@@ -154,7 +153,6 @@ STUDENTS: tuple[Student, ...] = (
         "leaves out what the lists, texts and rows of right work hold, or writes a blank line",
         "Ask how many there are: what holds of every part holds where there is none.",
         _made_of_right(pieces.shell_of),
-        plain=True,
         knows=True,
     ),
     Student(
@@ -162,7 +160,6 @@ STUDENTS: tuple[Student, ...] = (
         "hands in the first character of right work",
         _ASK_WHOLE,
         _made_of_right(pieces.beginning_of),
-        plain=True,
         knows=True,
     ),
     Student(
@@ -170,7 +167,6 @@ STUDENTS: tuple[Student, ...] = (
         "hands in the last character of right work",
         _ASK_WHOLE,
         _made_of_right(pieces.end_of),
-        plain=True,
         knows=True,
     ),
     Student(
