@@ -174,9 +174,17 @@ def _indented(text: str, indent: int) -> Iterator[str]:
         yield " " * indent + cut(line, WIDTH - indent)
 
 
+def _briefly(judged: TaskJudged, sums: TaskScore) -> str:
+    """Why there is no score, without the reason where that stands beside its step already."""
+    broken = next((step for step in judged.steps if step.status == "unmeasured"), None)
+    if broken is None:
+        return sums.why
+    return f"the step `{broken.name}` " + ("broke the run off" if judged.errored else "could not be measured")
+
+
 def _closing(judged: TaskJudged, sums: TaskScore) -> str:
     if sums.score is None:
-        return f"There is no score: {harmless(sums.why).removesuffix('.')}."
+        return f"There is no score: {harmless(_briefly(judged, sums)).removesuffix('.')}."
     scored = sum(step.score is not None for step in judged.steps)
     how = judged.spec.score if isinstance(judged.spec.score, str) else harmless(judged.spec.score.text)
     steps = "1 step" if len(judged.steps) == 1 else f"{len(judged.steps)} steps"
