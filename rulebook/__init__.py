@@ -39,6 +39,7 @@ _PUBLIC = {
     "DatasetReference": "rulebook.api.datasets",
     "DatasetDriftWarning": "rulebook.api.datasets",
     "DatasetError": "rulebook.errors",
+    "Secret": "rulebook.api.secrets",
     "RulebookError": "rulebook.errors",
     "RuleFileError": "rulebook.errors",
     "UsageError": "rulebook.errors",

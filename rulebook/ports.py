@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from rulebook.outcome import Category, Spent
+from rulebook.model_port import Models
 
 
 class FileFacts(Struct, frozen=True):
@@ -283,57 +283,6 @@ class Workspaces(Protocol):
 
         Only throw-away folders are written to. The top folder's `.git` is never taken.
         """
-        ...
-
-
-class ModelRequest(Struct, frozen=True):
-    """One question for a language model.
-
-    `fence` is what was drawn for this call to stand around what is not ours: it is in `system` and `user`, and an
-    answer is kept for every request that differs in nothing else. `model` is as the author wrote it, None the
-    default; `base_url` and `api_key_env` (the name of a variable) replace a configured provider. `sample` tells the
-    votes on one question, and a question asked again, from each other. `timeout_s` holds for all attempts together.
-    """
-
-    system: str
-    user: str
-    fence: str = ""
-    model: str | None = None
-    base_url: str | None = None
-    api_key_env: str | None = None
-    temperature: float | None = None
-    max_tokens: int = 16_000
-    sample: int = 0
-    timeout_s: float = 600.0
-
-
-Finish = Literal["stop", "length", "refused"]
-"""How an answer ended: by itself, cut short, or in the model or its provider not wanting to give it."""
-
-
-class ModelReply(Struct, frozen=True):
-    """What a model answered, and what that cost."""
-
-    text: str
-    model: str
-    finish: Finish
-    spent: Spent
-
-
-class ModelFailure(Struct, frozen=True):
-    """Why there is no answer, and what that cost. `too_long`: the model cannot take so much text at once."""
-
-    category: Category
-    reason: str
-    spent: Spent = field(default_factory=Spent)
-    too_long: bool = False
-
-
-class Models(Protocol):
-    """Asking language models."""
-
-    def ask(self, requests: Sequence[ModelRequest]) -> Sequence[ModelReply | ModelFailure]:
-        """An answer for each request, in their order; they are under way together. Never raises for an endpoint."""
         ...
 
 

@@ -1,15 +1,19 @@
 """The scorers that Rulebook ships: a call declares one, for an evaluation to take or to be called in place."""
 
 from rulebook.api.data_scorers import json_match, json_valid, numeric_close, regex_match
+from rulebook.api.embedding_scorer import embedding_similarity
+from rulebook.api.model_scorer import ModelScorer
 from rulebook.api.scorer_handle import RowFailure, Scorer
 from rulebook.api.sql_scorer import SqlScorer, sql
 from rulebook.api.text_scorers import contains, exact_match, levenshtein, string_similarity
 
 __all__ = [
+    "ModelScorer",
     "RowFailure",
     "Scorer",
     "SqlScorer",
     "contains",
+    "embedding_similarity",
     "exact_match",
     "json_match",
     "json_valid",

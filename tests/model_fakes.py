@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rulebook.model_port import Embedded, EmbeddingRequest, ModelFailure, ModelReply, ModelRequest
 from rulebook.outcome import Spent
-from rulebook.ports import ModelFailure, ModelReply, ModelRequest
 
 COST = Spent(calls=1, input_tokens=10, output_tokens=2)
 
@@ -23,16 +23,28 @@ class Counting:
 class ScriptedModels:
     """Plays `answers`: for every text that a question about a criterion holds, the replies to it, in order.
 
-    A reply is a text, `{text, finish}`, or `{fails, category, too_long}`.
+    A reply is a text, `{text, finish}`, or `{fails, category, too_long}`. `vectors` has a vector for each text that may
+    be embedded, or `{fails, category}`.
     """
 
-    def __init__(self, answers: Mapping[str, Any]) -> None:
+    def __init__(self, answers: Mapping[str, Any], vectors: Mapping[str, Any] | None = None) -> None:
+        self.vectors = dict(vectors or {})
+        self.embedded: list[EmbeddingRequest] = []
         self.left = {text: list(said) if isinstance(said, list) else [said] for text, said in answers.items()}
         self.asked: list[ModelRequest] = []
 
     def ask(self, requests: Sequence[ModelRequest]) -> Sequence[ModelReply | ModelFailure]:
         self.asked += requests
         return [self._answer(request) for request in requests]
+
+    def embed(self, request: EmbeddingRequest) -> Embedded:
+        self.embedded.append(request)
+        said = [self.vectors.pop(text) for text in request.texts]
+        vectors = [
+            ModelFailure(each.get("category", "harness"), each["fails"]) if isinstance(each, dict) else tuple(each)
+            for each in said
+        ]
+        return Embedded(vectors, COST)
 
     def _answer(self, request: ModelRequest) -> ModelReply | ModelFailure:
         criterion = request.user.rpartition(request.fence)[2]
@@ -48,7 +60,9 @@ class ScriptedModels:
     def agree(self, expect: Mapping[str, Any]) -> None:
         """Whether all was asked that the script has answers to, and with the words that are expected."""
         assert not any(self.left.values()), f"never asked for: {self.left}"
-        assert expect.get("calls", len(self.asked)) == len(self.asked)
+        assert self.vectors == {}, f"never embedded: {self.vectors}"
+        calls = len(self.asked) + len(self.embedded)
+        assert expect.get("calls", calls) == calls
         for text in expect.get("asked", []):
             assert all(text in request.user for request in self.asked), [request.user for request in self.asked]
         for text in expect.get("not_asked", []):

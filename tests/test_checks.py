@@ -52,7 +52,7 @@ def test_case(case: Case, tmp_path: Path) -> None:
     if "refused_texts" in expect:
         return
     assert check.sentence().endswith(".")
-    models = ScriptedModels(case.get("answers", {}))
+    models = ScriptedModels(case.get("answers", {}), case.get("vectors"))
     ports = replace(machine_ports(), models=models, chance=Counting())
     ports = with_code(ports, allowed=case.get("allow_python", False))
     agree(measured(check, check.owner(), evidence_of(case, check.wants(), tmp_path, ports), ports), expect)

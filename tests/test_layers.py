@@ -8,7 +8,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "rulebook"
 
 ORDER = (
-    "place", "codes", "spelling", "outcome", "diagnostic", "errors", "ports", "terminal", "picture",
+    "place", "codes", "spelling", "outcome", "diagnostic", "errors", "model_port", "ports", "terminal", "picture",
     "languages", "measures", "source", "evidence", "checks", "spec", "expression", "interpreter", "report", "linting", "services",
     "session", "api", "cli",
 )  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 
 from rulebook.errors import UsageError
 from rulebook.evidence.verdict import verdict_of
-from rulebook.ports import ModelReply, ModelRequest
+from rulebook.model_port import ModelReply, ModelRequest
 from rulebook.services.files import MachineFiles
 from rulebook.services.models import MachineModels
 from rulebook.spec.provider_files import config_files, read_providers

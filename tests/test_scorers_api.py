@@ -11,7 +11,6 @@ import pytest
 import rulebook
 from rulebook import EvaluationScorerResult, scorers
 from rulebook.api.functions import results_in
-from rulebook.api.model_scorer_options import jev_options
 from rulebook.api.scorer_result import proven_result
 from rulebook.errors import UnfitKind, UnfitOption
 
@@ -277,9 +276,3 @@ def test_functions_that_cannot_be_called_by_name_are_refused() -> None:
         rulebook.function(EvaluationScorerResult)
     with pytest.raises(UnfitKind, match="does not know `retrys`. Did you mean `retries`?"):
         rulebook.function(retrys=2)
-
-
-@pytest.mark.parametrize("threshold", [0, 0.0, 1.0000001, True])
-def test_a_threshold_that_every_label_reaches_or_none_is_refused(threshold: object) -> None:
-    with pytest.raises(UnfitOption, match="`threshold` must be above 0 and at most 1"):
-        jev_options({"a": 1, "b": 0}, "a: good. b: bad.", threshold=threshold, inputs=("output",), name="jev")

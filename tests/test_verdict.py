@@ -5,8 +5,8 @@ import time
 import pytest
 
 from rulebook.evidence.verdict import verdict_of
+from rulebook.model_port import Finish, ModelReply
 from rulebook.outcome import Spent
-from rulebook.ports import Finish, ModelReply
 
 
 def met(text: str, finish: Finish = "stop") -> bool | None:

@@ -41,12 +41,7 @@ class Scorer(Struct, frozen=True):
 
     def __call__(self, **columns: object) -> EvaluationScorerResult:
         """The result for one row, its columns given by name. Raises UnfitKind for one that is missing or unknown."""
-        for column in self.inputs:
-            if column not in columns:
-                raise UnfitKind(f"The scorer `{self.name}` reads the column `{column}`, and it was not given.")
-        if len(columns) > len(self.inputs):
-            more = next(column for column in columns if column not in self.inputs)
-            raise UnfitKind(f"The scorer `{self.name}` reads {listed(self.inputs)}; it was also given `{more}`.")
+        refuse_other_columns(self.name, self.inputs, columns)
         return proven_result(*self.measure.of_row(columns))
 
     def score_rows(self, rows: Iterable[Mapping[str, object]]) -> Iterator[EvaluationScorerResult | RowFailure]:
@@ -59,7 +54,22 @@ class Scorer(Struct, frozen=True):
 
     def failure(self, gap: MissingColumn) -> RowFailure:
         """What is said of a row that lacks a column."""
-        return RowFailure("UnfitKind", f"the row has no column `{gap.column}`, which the scorer `{self.name}` reads")
+        return lacking_column(self.name, gap.column)
+
+
+def refuse_other_columns(name: str, inputs: tuple[str, ...], columns: Mapping[str, object]) -> None:
+    """Raises UnfitKind where a scorer is called without a column that it reads, or with another one."""
+    for column in inputs:
+        if column not in columns:
+            raise UnfitKind(f"The scorer `{name}` reads the column `{column}`, and it was not given.")
+    if len(columns) > len(inputs):
+        more = next(column for column in columns if column not in inputs)
+        raise UnfitKind(f"The scorer `{name}` reads {listed(inputs)}; it was also given `{more}`.")
+
+
+def lacking_column(name: str, column: str) -> RowFailure:
+    """What is said of a row that lacks a column which a scorer reads."""
+    return RowFailure("UnfitKind", f"the row has no column `{column}`, which the scorer `{name}` reads")
 
 
 def declared(

@@ -20,7 +20,7 @@ from rulebook.evidence.prompt import Prompt
 from rulebook.evidence.reading_text import filled
 from rulebook.evidence.record import Wants
 from rulebook.evidence.sources import Messages
-from rulebook.languages.endpoints import masked, no_address, no_variable
+from rulebook.languages.endpoint_fields import AddressField, VariableField
 from rulebook.languages.faults import Fault, LanguageError, refused
 from rulebook.languages.template import Template, TemplateField
 from rulebook.languages.types import Scope
@@ -40,23 +40,6 @@ def _id(text: str) -> str:
     if re.fullmatch("[a-z][a-z0-9_]*", text):
         return text
     raise refused(LanguageError(Fault("RB213", {"value": text})))
-
-
-def _url(text: str) -> str:
-    why = no_address(text)
-    if not why:
-        return text
-    what = "an endpoint's address" if why == "is no address" else f"an endpoint's address: it {why}"
-    words = {"value": masked(text), "what": what, "example": "`http://127.0.0.1:8000/v1`"}
-    raise refused(LanguageError(Fault("RB214", words)))
-
-
-def _variable(text: str) -> str:
-    if not no_variable(text):
-        return text
-    what = "the name of the variable that holds the key"
-    words = {"value": masked(text), "what": what, "example": "`OPENAI_API_KEY`"}
-    raise refused(LanguageError(Fault("RB214", words)))
 
 
 def _odd(votes: int) -> int:
@@ -96,12 +79,10 @@ class Rubric(Check, kind="rubric"):
     model: Annotated[str, Field(min_length=1)] | None = Field(
         None, description="Which model judges: an alias or `provider/model`; the default one of `rulebook.toml`."
     )
-    base_url: Annotated[str, AfterValidator(_url)] | None = Field(
+    base_url: AddressField | None = Field(
         None, description="An OpenAI-compatible endpoint, in place of a provider of `rulebook.toml`."
     )
-    api_key_env: Annotated[str, AfterValidator(_variable)] | None = Field(
-        None, description="The name of the variable that holds its key."
-    )
+    api_key_env: VariableField | None = Field(None, description="The name of the variable that holds its key.")
     temperature: float | None = Field(0.0, ge=0, le=2, description="How far the model's answers may vary.")
     votes: Annotated[int, AfterValidator(_odd)] = Field(
         1, ge=1, le=15, description="How often each criterion is asked; most of the answers decide. An odd number."

@@ -10,8 +10,9 @@ from rulebook.errors import NotHandedIn
 from rulebook.evidence.model_names import same_model
 from rulebook.evidence.rubric_question import question
 from rulebook.evidence.verdict import Verdict, verdict_of
+from rulebook.model_port import ModelFailure, ModelReply, ModelRequest
 from rulebook.outcome import TOLERANCE, Category, Measurement, Outcome, Spent, Unmeasured, spent_in_all, total
-from rulebook.ports import ModelFailure, ModelReply, ModelRequest, Ports
+from rulebook.ports import Ports
 
 REQUEST_LIMIT_S = 600.0
 """How long one question may take, all attempts together."""

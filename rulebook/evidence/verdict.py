@@ -4,7 +4,7 @@ import re
 
 from msgspec import Struct
 
-from rulebook.ports import ModelReply
+from rulebook.model_port import ModelReply
 
 _MARKS = r"[\s*_`~#>\"'“”‘’«»()\[\]{}.•+\-–—]*"
 _COLON = rf"[\s*_`~\"']*(?:[:=–—-]{_MARKS}(?P<rest>.*)|$)"

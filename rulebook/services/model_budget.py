@@ -2,8 +2,8 @@
 
 import threading
 
+from rulebook.model_port import EmbeddingRequest, ModelRequest
 from rulebook.outcome import Spent, total
-from rulebook.ports import ModelRequest
 from rulebook.spec.providers import Chosen, Providers
 
 
@@ -36,17 +36,22 @@ class ModelBudget:
             self._calls += 1
             return None
 
-    def paid(self, spent: Spent, chosen: Chosen, request: ModelRequest) -> None:
+    def paid(self, spent: Spent, chosen: Chosen, request: ModelRequest | EmbeddingRequest) -> None:
         """Count what a call came to; one that does not say its tokens, as the most that it can have come to."""
         known = spent.costs.get(self._providers.cost_currency, 0.0)
         with self._turn:
             self._costs.append(known + spent.uncounted * _most(chosen, request))
 
 
-def _most(chosen: Chosen, request: ModelRequest) -> float:
+def _most(chosen: Chosen, request: ModelRequest | EmbeddingRequest) -> float:
     """What the request can cost at most, as far as its price is known: no token is shorter than a byte."""
     price = chosen.provider.prices.get(chosen.model)
     if price is None:
         return 0.0
-    read = len((request.system + request.user).encode("utf-8", "surrogatepass"))
-    return (read * price.input + request.max_tokens * price.output) / 1_000_000
+    if isinstance(request, EmbeddingRequest):
+        return _bytes("".join(request.texts)) * price.input / 1_000_000
+    return (_bytes(request.system + request.user) * price.input + request.max_tokens * price.output) / 1_000_000
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))

@@ -2,14 +2,17 @@
 
 import hashlib
 import json
+import math
 import os
 import tempfile
+from array import array
+from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from contextlib import suppress
 
 from msgspec import Struct
 
-from rulebook.ports import ModelReply, ModelRequest
+from rulebook.model_port import ModelReply, ModelRequest, Vector
 from rulebook.services.store import store_folder
 from rulebook.spec.providers import Chosen
 
@@ -34,9 +37,31 @@ def request_digest(request: ModelRequest, chosen: Chosen) -> str:
     one request look like another.
     """
     parts = [text.split(request.fence) if request.fence else [text] for text in (request.system, request.user)]
-    settings = [request.temperature, request.max_tokens, request.sample]
+    settings: list[object] = [request.temperature, request.max_tokens, request.sample]
+    if request.schema is not None or request.more:
+        settings += [json.dumps([request.schema, request.more], sort_keys=True)]
     whole = [1, chosen.provider.name, chosen.provider.base_url, chosen.model, settings, parts]
     return hashlib.sha256(json.dumps(whole, ensure_ascii=True).encode("ascii")).hexdigest()
+
+
+def text_digest(text: str, chosen: Chosen) -> str:
+    """What makes two texts the same for an embedding model."""
+    whole = ["embedding", 1, chosen.provider.name, chosen.provider.base_url, chosen.model, text]
+    return hashlib.sha256(json.dumps(whole, ensure_ascii=True).encode("ascii")).hexdigest()
+
+
+def vector_text(vector: Vector) -> str:
+    """A vector as it is kept: the same numbers again, in two thirds of the space of their digits."""
+    return b64encode(array("d", vector).tobytes()).decode("ascii")
+
+
+def vector_in(text: str) -> Vector | None:
+    """The vector that was kept; None for what is none, such as one of a machine of another kind."""
+    try:
+        found = array("d", b64decode(text, validate=True))
+    except ValueError:
+        return None
+    return tuple(found) if len(found) and all(map(math.isfinite, found)) else None
 
 
 class ModelCache:

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from rulebook.model_port import Finish, ModelReply
 from rulebook.outcome import Spent
-from rulebook.ports import Finish, ModelReply
 from rulebook.spec.providers import Chosen
 
 MAX_ATTEMPTS = 8

@@ -5,16 +5,19 @@ import os
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx2
 import openai
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from rulebook.model_port import Embedded, EmbeddingRequest, ModelFailure, ModelReply, ModelRequest
 from rulebook.outcome import Spent, spent_in_all
-from rulebook.ports import ModelFailure, ModelReply, ModelRequest
+from rulebook.services.model_bodies import PARAMETERS, chat_body, embedding_body, refused_parameter
 from rulebook.services.model_budget import ModelBudget
 from rulebook.services.model_replies import MAX_ATTEMPTS, UNKNOWN, Fault, at, fault_of_status, reply_in, shown
+from rulebook.services.model_vectors import vectors_in
 from rulebook.spec.providers import Chosen, Providers
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
@@ -25,8 +28,8 @@ _CONNECT_S = 10.0
 _LONGEST_PAUSE_S = 60.0
 _TURN_S = 0.01
 
-Answer = ModelReply | ModelFailure
-Call = tuple[ModelRequest, Chosen]
+Given = TypeVar("Given", ModelReply, Embedded)
+Call = tuple[ModelRequest | EmbeddingRequest, Chosen]
 Pause = Callable[[float], Awaitable[None]]
 
 
@@ -36,10 +39,18 @@ class OpenAIModels:
     def __init__(self, providers: Providers, budget: ModelBudget, pause: Pause = asyncio.sleep) -> None:
         self._providers, self._budget, self._pause = providers, budget, pause
         self._free = threading.BoundedSemaphore(providers.concurrency)
-        self._quirks: dict[tuple[str, str], frozenset[str]] = {}
+        self._left_out: dict[tuple[str, str], frozenset[str]] = {}
 
-    def ask(self, calls: Sequence[Call]) -> list[Answer]:
-        """An answer for each call, in their order.
+    def ask(self, calls: Sequence[tuple[ModelRequest, Chosen]]) -> list[ModelReply | ModelFailure]:
+        """An answer for each call, in their order."""
+        return self._together(calls, ModelReply)
+
+    def embed(self, calls: Sequence[tuple[EmbeddingRequest, Chosen]]) -> list[Embedded | ModelFailure]:
+        """The vectors of each call's texts, in their order."""
+        return self._together(calls, Embedded)
+
+    def _together(self, calls: Sequence[Call], given: type[Given]) -> list[Given | ModelFailure]:
+        """All calls at the same time.
 
         They run on an event loop in a thread of their own, so that it works inside a caller's event loop too, and so
         that the time limit ends whatever an endpoint does: an answer that trickles in byte by byte as well.
@@ -47,7 +58,8 @@ class OpenAIModels:
         running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
         pool = ThreadPoolExecutor(1, thread_name_prefix="rulebook-models")
         try:
-            return pool.submit(asyncio.run, self._all(calls, running)).result()
+            found = pool.submit(asyncio.run, self._all(calls, running)).result()
+            return [each for each in found if isinstance(each, given | ModelFailure)]
         except BaseException:
             for loop, task in running:
                 if not loop.is_closed():
@@ -58,7 +70,7 @@ class OpenAIModels:
 
     async def _all(
         self, calls: Sequence[Call], running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]]
-    ) -> list[Answer]:
+    ) -> list[ModelReply | Embedded | ModelFailure]:
         task = asyncio.current_task()
         if task is not None:
             running.append((asyncio.get_running_loop(), task))
@@ -69,7 +81,7 @@ class OpenAIModels:
             for client in clients.values():
                 await client.close()
 
-    async def _one(self, call: "_Call", clients: dict[tuple[str, str], openai.AsyncOpenAI]) -> Answer:
+    async def _one(self, call: "_Call", clients: dict[tuple[str, str], openai.AsyncOpenAI]) -> "_Answer":
         provider = call.chosen.provider
         key = os.environ.get(provider.api_key_env, "") if provider.api_key_env else _NO_KEY
         if not key:
@@ -89,7 +101,7 @@ class OpenAIModels:
                 self._budget.paid(spent, call.chosen, call.request)
             return ModelFailure("harness", reason + last, spent_in_all([*call.spent, *lost]))
 
-    async def _attempts(self, call: "_Call", client: openai.AsyncOpenAI, key: str) -> Answer:
+    async def _attempts(self, call: "_Call", client: openai.AsyncOpenAI, key: str) -> "_Answer":
         for attempt in range(MAX_ATTEMPTS):
             await self._turn()
             try:
@@ -104,8 +116,8 @@ class OpenAIModels:
             call.spent.append(found.spent)
             self._budget.paid(found.spent, call.chosen, call.request)
             spent = spent_in_all(call.spent)
-            if isinstance(found, ModelReply):
-                return ModelReply(found.text, found.model, found.finish, spent)
+            if not isinstance(found, Fault):
+                return replace(found, spent=spent)
             call.last = found.reason.replace(key, "…")
             if attempt + 1 >= found.attempts:
                 tried = f" (asked {attempt + 1} times)" if attempt else ""
@@ -121,25 +133,24 @@ class OpenAIModels:
         while not self._free.acquire(blocking=False):
             await asyncio.sleep(_TURN_S)
 
-    async def _attempt(self, call: "_Call", client: openai.AsyncOpenAI) -> ModelReply | Fault:
+    async def _attempt(self, call: "_Call", client: openai.AsyncOpenAI) -> "_Found":
         """One request. A parameter that the model does not take is left out from then on, and costs no attempt."""
         chosen = call.chosen
         named = chosen.provider.base_url, chosen.model
-        for _ in range(3):
-            quirks = self._quirks.get(named, frozenset())
-            found = await self._sent(call, client, quirks)
-            more = _quirk_in(found, quirks) if isinstance(found, Fault) else None
+        for _ in range(1 + len(PARAMETERS)):
+            left_out = self._left_out.get(named, frozenset())
+            found = await self._sent(call, client, left_out)
+            more = refused_parameter(found, left_out) if isinstance(found, Fault) else None
             if more is None:
                 return found
-            self._quirks[named] = quirks | {more}
+            self._left_out[named] = self._left_out.get(named, frozenset()) | {more}
         return found
 
-    async def _sent(self, call: "_Call", client: openai.AsyncOpenAI, quirks: frozenset[str]) -> ModelReply | Fault:
+    async def _sent(self, call: "_Call", client: openai.AsyncOpenAI, left_out: frozenset[str]) -> "_Found":
         chosen = call.chosen
         try:
             async with asyncio.timeout(self._providers.timeout_s):
-                raw = await client.chat.completions.with_raw_response.create(**_body(call, quirks))
-            return reply_in(raw.content, chosen)
+                return await _asked(call.request, chosen, client, left_out)
         except TimeoutError:
             reason = f"{at(chosen)} did not answer within {self._providers.timeout_s:g} s"
             return Fault(reason, _ATTEMPTS_TO_REACH, spent=UNKNOWN)
@@ -154,10 +165,26 @@ class OpenAIModels:
             return Fault(f"{at(chosen)} cannot be asked: {shown(str(error))}", spent=UNKNOWN)
 
 
+_Answer = ModelReply | Embedded | ModelFailure
+_Found = ModelReply | Embedded | Fault
+
+
+async def _asked(
+    request: ModelRequest | EmbeddingRequest, chosen: Chosen, client: openai.AsyncOpenAI, left_out: frozenset[str]
+) -> _Found:
+    if isinstance(request, EmbeddingRequest):
+        body = embedding_body(request, chosen.model)
+        raw = await client.embeddings.with_raw_response.create(**body)
+        return vectors_in(raw.content, chosen, len(request.texts))
+    body = chat_body(request, chosen.model, left_out)
+    said = await client.chat.completions.with_raw_response.create(**body)
+    return reply_in(said.content, chosen)
+
+
 class _Call(Struct):
     """One question on its way: what its attempts came to so far, and when it ends."""
 
-    request: ModelRequest
+    request: ModelRequest | EmbeddingRequest
     chosen: Chosen
     spent: list[Spent] = field(default_factory=list)
     last: str = ""
@@ -210,32 +237,3 @@ def _client(base_url: str, key: str) -> openai.AsyncOpenAI:
     web = httpx2.AsyncClient(event_hooks={"response": [_cap]}, timeout=limits, follow_redirects=False, verify=encrypted)
     headers = {"Accept-Encoding": "identity"}
     return openai.AsyncOpenAI(api_key=key, base_url=base_url, http_client=web, max_retries=0, default_headers=headers)
-
-
-def _body(call: _Call, quirks: frozenset[str]) -> dict[str, Any]:
-    request = call.request
-    body: dict[str, Any] = {
-        "model": call.chosen.model,
-        "messages": [
-            {"role": "system", "content": _sendable(request.system)},
-            {"role": "user", "content": _sendable(request.user)},
-        ],
-        "max_completion_tokens" if "max_tokens" in quirks else "max_tokens": request.max_tokens,
-    }
-    if request.temperature is not None and "temperature" not in quirks:
-        body["temperature"] = request.temperature
-    return body
-
-
-def _sendable(text: str) -> str:
-    """The text with lone surrogates written out: UTF-8 cannot hold them."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _quirk_in(fault: Fault, known: frozenset[str]) -> str | None:
-    """The parameter that the model says it does not take."""
-    for name in ("max_tokens", "temperature"):
-        told = f"'{name}'" in fault.reason or f"`{name}`" in fault.reason or f'"{name}"' in fault.reason
-        if told and name not in known and "status 400" in fault.reason and not fault.too_long:
-            return name
-    return None

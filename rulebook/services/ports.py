@@ -4,7 +4,8 @@ import os
 from collections.abc import Callable
 from typing import Any, cast
 
-from rulebook.ports import Git, Models, Ports, Processes, Tables, Workspaces
+from rulebook.model_port import Models
+from rulebook.ports import Git, Ports, Processes, Tables, Workspaces
 from rulebook.services.chance import MachineChance
 from rulebook.services.clock import MachineClock
 from rulebook.services.files import MachineFiles

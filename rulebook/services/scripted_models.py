@@ -7,8 +7,8 @@ from typing import Any, get_args
 from msgspec import Struct
 
 from rulebook.errors import UsageError
+from rulebook.model_port import Finish, ModelFailure, ModelReply, ModelRequest
 from rulebook.outcome import Spent
-from rulebook.ports import Finish, ModelFailure, ModelReply, ModelRequest
 
 _MAX_BYTES = 16 * 1024 * 1024
 _KEYS = {"contains": str, "reply": str, "error": str, "finish": str, "times": int}

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from rulebook.ports import ModelFailure, ModelReply, ModelRequest
+from rulebook.model_port import Embedded, EmbeddingRequest, ModelFailure, ModelReply, ModelRequest
+from rulebook.outcome import Spent
 
 
 class UnaskedModels:
@@ -14,3 +15,7 @@ class UnaskedModels:
     def ask(self, requests: Sequence[ModelRequest]) -> Sequence[ModelReply | ModelFailure]:
         """The same failure for every request; it costs nothing."""
         return [ModelFailure("harness", self._reason) for _ in requests]
+
+    def embed(self, request: EmbeddingRequest) -> Embedded:
+        """The same failure for every text; it costs nothing."""
+        return Embedded([ModelFailure("harness", self._reason) for _ in request.texts], Spent())

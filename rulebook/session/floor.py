@@ -15,7 +15,8 @@ from rulebook.evidence.transcript import End, Usage
 from rulebook.expression.nodes import Leaf, Node, parts_of
 from rulebook.expression.program import Program
 from rulebook.interpreter.evaluate import evaluate
-from rulebook.ports import GitError, ModelFailure, ModelRequest, Ports
+from rulebook.model_port import ModelFailure, ModelRequest
+from rulebook.ports import GitError, Ports
 from rulebook.report.findings import finding_from, finding_of
 from rulebook.report.judged import Audit, Judged
 from rulebook.report.rewards import totals

@@ -11,17 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import create_model
+from scorer_vectors import MODELS, OURS, VECTORS, names_of, near, of_result, written_out
 
 from rulebook import EvaluationScorerResult, scorers
-from rulebook.api.model_scorer_options import jev_options, judge_options
-from rulebook.api.scorer_options import columns_read, keywords_of, label
-from rulebook.errors import UnfitKind, UnfitOption
 
 HERE = Path(__file__).parent
-MODELS = ("llm_judge", "jev", "embedding_similarity")
-VECTORS = [json.loads(line) for line in (HERE / "scorers.jsonl").read_text(encoding="utf-8").splitlines()]
-OURS = json.loads((HERE / "scorers_ours.json").read_text(encoding="utf-8"))
 DETERMINISTIC = [vector for vector in VECTORS if vector["scorer"] not in MODELS]
 GROUPS: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
 for _vector in DETERMINISTIC:
@@ -69,53 +63,6 @@ def test_rows_in_a_batch_score_as_rows_alone() -> None:
             assert agree(of_result(result), OURS.get(vector["id"], vector), ()), vector["id"]
 
 
-NEEDED = {"llm_judge": {"response_model", "model"}, "jev": {"labels", "rubric", "model", "fallback_model"}}
-DECLARED = [
-    vector
-    for vector in VECTORS
-    if vector["scorer"] in MODELS and "row" not in vector and "quirk" not in vector
-    # what the signature has no default for is no option that could be checked
-    and NEEDED.get(vector["scorer"], set()) <= set(vector["options"])
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("vector", DECLARED, ids=lambda vector: vector["id"])
-def test_declarations_of_scorers_that_ask_models(vector: dict[str, Any]) -> None:
-    options = written_out(vector["options"])
-    if "error" in vector:
-        error = {"TypeError": UnfitKind, "ValueError": UnfitOption}[vector["error"]["type"]]
-        with pytest.raises(error, match=r"\.$"):
-            declared_with_models(vector["scorer"], options)
-    else:
-        name, inputs = declared_with_models(vector["scorer"], options)
-        assert vector["declared"] == {"name": name, "inputs": list(inputs)}
-
-
-def declared_with_models(scorer: str, options: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
-    known = {"inputs", "name", "completion_kwargs"}
-    beside = {"labels", "rubric", "threshold", "response_model", "model", "fallback_model", "instructions"}
-    keywords_of(scorer, {key: value for key, value in options.items() if key not in known | beside})
-    given = {key: value for key, value in options.items() if key in known}
-    if scorer == "embedding_similarity":
-        inputs = columns_read(options.get("inputs", ("output", "expected")), 2, scorer)
-        return label(options.get("name", "embedding-similarity")), inputs
-    given.setdefault("inputs", ("output",))
-    if scorer == "llm_judge":
-        judge = judge_options(model_of(options["response_model"]), **{"name": None, **given})
-    else:
-        bound = options.get("threshold", 0.9)
-        judge = jev_options(options["labels"], options["rubric"], threshold=bound, **{"name": "jev", **given}).judge
-    return judge.name, judge.inputs
-
-
-def model_of(described: Any) -> Any:
-    """A model of pydantic from the vectors' small language of fields; anything else stands for itself."""
-    if not isinstance(described, dict):
-        return described
-    fields: dict[str, Any] = dict.fromkeys(described["fields"], (float, ...))
-    return create_model(described["name"], **fields)
-
-
 def outcome_of(vector: dict[str, Any]) -> Outcome:
     """What comes of a vector: an error and when it was raised, what was declared, or a score and its metadata."""
     try:
@@ -138,15 +85,6 @@ def declare(vector: dict[str, Any]) -> Any:
     return getattr(scorers, vector["scorer"])(**written_out(vector["options"]))
 
 
-def of_result(result: EvaluationScorerResult) -> Outcome:
-    json.dumps(result.metadata, allow_nan=False)
-    return {"score": result.score, "metadata": result.metadata}
-
-
-def names_of(error: Exception) -> list[str]:
-    return [each.__name__ for each in type(error).__mro__]
-
-
 def agree(got: Outcome, want: dict[str, Any], mentions: Any) -> bool:
     if "error" in got:
         # a result is made while a row is scored, and here it is made alone
@@ -162,22 +100,3 @@ def agree(got: Outcome, want: dict[str, Any], mentions: Any) -> bool:
     if theirs and "error" in theirs:
         return bool(ours.get("error")) and all(word in ours["error"] for word in mentions)
     return near(ours, theirs)
-
-
-def near(ours: object, theirs: object) -> bool:
-    if isinstance(theirs, dict):
-        return isinstance(ours, dict) and ours.keys() == theirs.keys() and all(near(ours[k], theirs[k]) for k in theirs)
-    if isinstance(theirs, float) and isinstance(ours, float):
-        return abs(ours - theirs) <= 1e-9 or ours == theirs
-    return ours == theirs
-
-
-def written_out(value: Any) -> Any:
-    """The vector's value, with the numbers that JSON does not have."""
-    if isinstance(value, dict):
-        if "$float" in value:
-            return float(value["$float"])
-        if "$int_pow10" in value:
-            return 10 ** value["$int_pow10"]
-        return {key: written_out(inner) for key, inner in value.items()}
-    return [written_out(inner) for inner in value] if isinstance(value, list) else value

@@ -14,8 +14,8 @@ from rulebook import EvaluationRunConfig, Step, StudentMisbehaviorError, Unmeasu
 from rulebook.evidence.rubric_question import question
 from rulebook.evidence.verdict import verdict_of
 from rulebook.judges import ExecutableJudge, FileContext, Judge, RegexJudge, RubricJudge, TranscriptContext
+from rulebook.model_port import ModelReply
 from rulebook.outcome import Spent
-from rulebook.ports import ModelReply
 from rulebook.report.task_scores import TaskJudged
 from rulebook.schemas.scoring import Scoring
 from rulebook.schemas.transcript import MessageAddedEvent, StepStartedEvent, Transcript, TranscriptLog, read_transcript

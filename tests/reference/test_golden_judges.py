@@ -21,8 +21,8 @@ from rulebook.judges import (
     RubricJudge,
     TranscriptContext,
 )
+from rulebook.model_port import ModelReply
 from rulebook.outcome import Spent
-from rulebook.ports import ModelReply
 from rulebook.schemas.scoring import Scoring
 from rulebook.schemas.transcript import ScoringEvent, Transcript, TranscriptLog, read_transcript
 

@@ -21,6 +21,7 @@ class Endpoint(ThreadingHTTPServer):
         self.acts, self.turn = list(acts), threading.Lock()
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
         self.sent = 0
 
     @property
@@ -40,6 +41,7 @@ class Handler(BaseHTTPRequestHandler):
         self.body = json.loads(raw)
         with self.server.turn:
             self.server.bodies.append(self.body)
+            self.server.paths.append(self.path.removeprefix("/v1"))
             self.server.headers.append({key.lower(): value for key, value in self.headers.items()})
             act = self.server.acts.pop(0) if len(self.server.acts) > 1 else self.server.acts[0]
         act(self)

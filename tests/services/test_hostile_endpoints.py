@@ -12,8 +12,8 @@ import pytest
 from model_server import Act, Handler, endpoint, gives, says
 
 from rulebook.evidence.verdict import verdict_of
+from rulebook.model_port import ModelFailure, ModelReply, ModelRequest
 from rulebook.outcome import Spent
-from rulebook.ports import ModelFailure, ModelReply, ModelRequest
 from rulebook.services.model_budget import ModelBudget
 from rulebook.services.openai_models import MAX_BODY_BYTES, OpenAIModels
 from rulebook.spec.providers import Chosen, Provider, Providers

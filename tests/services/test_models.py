@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from model_server import cuts, endpoint, says
 
+from rulebook.model_port import ModelFailure, ModelReply, ModelRequest
 from rulebook.outcome import Spent
-from rulebook.ports import ModelFailure, ModelReply, ModelRequest
 from rulebook.services import model_cache
 from rulebook.services.files import MachineFiles
 from rulebook.services.model_cache import ModelCache, request_digest

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from model_server import Act, Handler, cuts, endpoint, gives, pours, says, trickles, waits
 
+from rulebook.model_port import ModelFailure, ModelReply, ModelRequest
 from rulebook.outcome import Spent
-from rulebook.ports import ModelFailure, ModelReply, ModelRequest
 from rulebook.services.model_budget import ModelBudget
 from rulebook.services.openai_models import MAX_BODY_BYTES, OpenAIModels
 from rulebook.spec.providers import Chosen, Price, Provider, Providers
@@ -274,7 +274,7 @@ def test_an_endpoint_without_a_key() -> None:
 
 def test_half_a_pair_of_surrogates_can_be_sent() -> None:
     with endpoint(says("x")) as server:
-        Client(server.url).ask(ModelRequest("", "odd \udcff name"))
+        Client(server.url).ask(ModelRequest("Judge.", "odd \udcff name"))
         assert server.bodies[0]["messages"][1]["content"] == "odd \\udcff name"
 
 
@@ -286,7 +286,7 @@ def test_twenty_questions_are_under_way_together() -> None:
         says(handler.body["messages"][1]["content"])(handler)
 
     with endpoint(act) as server:
-        found = Client(server.url).ask(*(ModelRequest("", str(number)) for number in range(20)))
+        found = Client(server.url).ask(*(ModelRequest("Judge.", str(number)) for number in range(20)))
     assert [answer.text for answer in found if isinstance(answer, ModelReply)] == [str(number) for number in range(20)]
 
 
@@ -379,3 +379,31 @@ def test_nothing_is_left_running() -> None:
     with endpoint(says("x")) as server:
         Client(server.url).one()
         assert [t for t in threading.enumerate() if t.name.startswith("rulebook-models")] == []
+
+
+SCHEMA = {"type": "object", "properties": {"score": {"type": "number"}}}
+
+
+def test_a_schema_and_further_parameters_are_sent() -> None:
+    with endpoint(says("{}")) as server:
+        Client(server.url).one(schema=SCHEMA, more={"seed": 7, "top_k": 3})
+        body = server.bodies[0]
+        assert body["response_format"]["json_schema"] == {"name": "answer", "schema": SCHEMA, "strict": True}
+        assert (body["seed"], body["top_k"]) == (7, 3)
+
+
+@pytest.mark.parametrize(
+    "told", ["This model does not support response_format", "'json_schema' is not allowed", "structured outputs: no"]
+)
+def test_an_endpoint_without_structured_outputs_is_asked_in_plain_text(told: str) -> None:
+    with endpoint(gives(400, {"error": {"message": told}}), says("{}")) as server:
+        client = Client(server.url)
+        assert client.one(schema=SCHEMA).text == "{}"
+        assert client.one(schema=SCHEMA).text == "{}"
+        assert ["response_format" in body for body in server.bodies] == [True, False, False]
+
+
+def test_an_empty_system_message_is_none() -> None:
+    with endpoint(says("x")) as server:
+        Client(server.url).ask(ModelRequest("", "Is it so?"))
+        assert [message["role"] for message in server.bodies[0]["messages"]] == ["user"]

@@ -1,0 +1,102 @@
+"""A declared scorer that asks a model: called with the columns of a row, or with many rows together."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from types import MappingProxyType
+
+from msgspec import Struct
+
+from rulebook.api.scorer_handle import RowFailure, lacking_column, refuse_other_columns
+from rulebook.api.scorer_options import columns_read, keywords_of, label
+from rulebook.api.scorer_result import EvaluationScorerResult
+from rulebook.errors import Missing
+
+ROWS_TOGETHER = 256
+"""How many rows are asked about at the same time, as far as the configuration's `concurrency` lets them."""
+
+Values = tuple[object, ...]
+Graded = tuple[float, Mapping[str, object] | None]
+Grade = Callable[[Sequence[Values], int], Sequence[Graded | Exception]]
+"""The grades of rows, each the values of the columns that are read, or why a row has none: asked the n-th time."""
+
+
+class ModelScorer(Struct, frozen=True):
+    """A scorer with its options, over the columns `inputs`.
+
+    `options` are those that were given, by name. `retries` is how often a row without a grade is asked about again.
+    `without_effect` names keywords that change nothing here.
+    """
+
+    kind: str
+    name: str
+    inputs: tuple[str, ...]
+    grade: Grade
+    options: Mapping[str, object]
+    retries: int = 0
+    without_effect: tuple[str, ...] = ()
+
+    def __call__(self, **columns: object) -> EvaluationScorerResult:
+        """The result for one row, its columns given by name.
+
+        Raises UnfitKind for a column that is missing or unknown, UnmeasuredError where no model could tell, and what a
+        function of the caller's own raises.
+        """
+        refuse_other_columns(self.name, self.inputs, columns)
+        (found,) = self._graded([tuple(columns[column] for column in self.inputs)])
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def score_rows(self, rows: Iterable[Mapping[str, object]]) -> Iterator[EvaluationScorerResult | RowFailure]:
+        """The result of each row in their order, `ROWS_TOGETHER` of them asked about at once; no more are kept."""
+        waiting = iter(rows)
+        while together := list(islice(waiting, ROWS_TOGETHER)):
+            whole = [row for row in together if all(column in row for column in self.inputs)]
+            graded = iter(self._graded([tuple(row[column] for column in self.inputs) for row in whole]))
+            for row in together:
+                gap = next((column for column in self.inputs if column not in row), None)
+                yield _told(next(graded)) if gap is None else lacking_column(self.name, gap)
+
+    def _graded(self, rows: Sequence[Values]) -> list[EvaluationScorerResult | Exception]:
+        found: dict[int, EvaluationScorerResult | Exception] = {}
+        waiting = list(range(len(rows)))
+        for turn in range(1 + self.retries):
+            if waiting:
+                graded = self.grade([rows[index] for index in waiting], turn)
+                found |= zip(waiting, map(_result, graded), strict=True)
+                waiting = [index for index in waiting if _worth_asking_again(found[index])]
+        return [found[index] for index in range(len(rows))]
+
+
+def model_scorer(
+    kind: str,
+    grade: Callable[[tuple[str, ...]], Grade],
+    count: int | None,
+    inputs: object,
+    name: object,
+    options: Mapping[str, object],
+    keywords: Mapping[str, object],
+) -> ModelScorer:
+    """The scorer over `count` columns (None: one or more), for which `grade` is made. Raises UnfitKind, UnfitOption."""
+    columns = columns_read(inputs, count, kind)
+    own = keywords_of(kind, keywords, ("inputs", "name", *options))
+    return ModelScorer(kind, label(name), columns, grade(columns), MappingProxyType(dict(options)), *own)
+
+
+def _result(graded: Graded | Exception) -> EvaluationScorerResult | Exception:
+    if isinstance(graded, Exception):
+        return graded
+    try:
+        return EvaluationScorerResult(*graded)
+    except (TypeError, ValueError) as error:
+        return error
+
+
+def _worth_asking_again(found: EvaluationScorerResult | Exception) -> bool:
+    return isinstance(found, Exception) and not (isinstance(found, Missing) and found.category == "budget")
+
+
+def _told(found: EvaluationScorerResult | Exception) -> EvaluationScorerResult | RowFailure:
+    if not isinstance(found, Exception):
+        return found
+    return RowFailure("UnmeasuredError" if isinstance(found, Missing) else type(found).__name__, str(found))

@@ -1,0 +1,92 @@
+"""Asking by the configuration: kept answers first, then whoever is to be asked."""
+
+import threading
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from rulebook.errors import UsageError
+from rulebook.model_port import Embedded, EmbeddingRequest, ModelFailure, ModelReply, ModelRequest
+from rulebook.outcome import Spent
+from rulebook.services.model_budget import ModelBudget
+from rulebook.services.model_cache import ModelCache, request_digest
+from rulebook.services.scripted_models import ScriptedModels
+from rulebook.spec.providers import Chosen, Providers
+
+Answer = ModelReply | ModelFailure
+
+
+class Online(Protocol):
+    """The client of endpoints."""
+
+    def ask(self, calls: Sequence[tuple[ModelRequest, Chosen]]) -> list[Answer]:
+        """An answer for each call, in their order."""
+        ...
+
+    def embed(self, calls: Sequence[tuple[EmbeddingRequest, Chosen]]) -> list[Embedded | ModelFailure]:
+        """The vectors of each call's texts, in their order."""
+        ...
+
+
+class ModelDesk:
+    """The providers, the run's budget, the kept answers and the client, each made when it is first needed."""
+
+    def __init__(self, providers: Providers) -> None:
+        self.providers = providers
+        self.budget = ModelBudget(providers)
+        self.cache = ModelCache() if providers.cache else None
+        self.scripts: dict[str, ScriptedModels] = {}
+        self._online: Online | None = None
+        self.turn = threading.Lock()
+
+    def ask(self, requests: Sequence[ModelRequest]) -> list[Answer]:
+        """An answer for each request, in their order."""
+        found: dict[int, Answer] = {}
+        waiting: dict[int, _Waiting] = {}
+        for index, request in enumerate(requests):
+            try:
+                chosen = self.providers.chosen(request.model, request.base_url, request.api_key_env)
+                if chosen.provider.kind == "scripted":
+                    found[index] = self._scripted(request, chosen)
+                    continue
+            except UsageError as error:
+                found[index] = ModelFailure("harness", str(error))
+                continue
+            digest = request_digest(request, chosen)
+            kept = self.cache.find(digest) if self.cache else None
+            if kept is None:
+                waiting[index] = _Waiting(request, chosen, digest)
+            else:
+                found[index] = ModelReply(kept.text, kept.model, "stop", Spent(cached=1))
+        if waiting:
+            calls = [(each.request, each.chosen) for each in waiting.values()]
+            for (index, each), answer in zip(waiting.items(), self.online().ask(calls), strict=True):
+                found[index] = answer
+                if self.cache and isinstance(answer, ModelReply) and answer.finish == "stop" and answer.text.strip():
+                    self.cache.keep(each.digest, answer)
+        return [found[index] for index in range(len(requests))]
+
+    def _scripted(self, request: ModelRequest, chosen: Chosen) -> Answer:
+        refusal = self.budget.refusal(chosen)
+        if refusal is not None:
+            return ModelFailure("budget", refusal)
+        with self.turn:
+            if chosen.provider.name not in self.scripts:
+                self.scripts[chosen.provider.name] = ScriptedModels(chosen.provider.answers)
+        return self.scripts[chosen.provider.name].answer(request, chosen.model)
+
+    def online(self) -> Online:
+        """The client of endpoints."""
+        with self.turn:
+            if self._online is None:
+                from rulebook.services.openai_models import OpenAIModels  # half a second, at the first question
+
+                self._online = OpenAIModels(self.providers, self.budget)
+            return self._online
+
+
+class _Waiting(Struct):
+    request: ModelRequest
+    chosen: Chosen
+    digest: str
