@@ -123,7 +123,7 @@ CODES: dict[str, Code] = {
     "RB611": Code("nothing-to-check", "error", "This file checks nothing. Add `expect:`, `tests:` or `checks:`."),
     # RB7xx: safety and limits
     "RB701": Code("secret-in-file", "error", "This looks like a real key ({what}). Take it out of the file and revoke it."),
-    "RB703": Code("session-text-in-prompt", "warning", "`{path}` is text of the student's, and the model would read it here as your own words. Show it under `context:`."),
+    "RB703": Code("session-text-in-prompt", "warning", "`{path}` is text of the student's, and the model would read it here as your own words. Show it under `{key}:`."),
     "RB704": Code("endless-pattern", "error", "This pattern can take practically forever on some texts: `{part}`. {hint}"),
     "RB705": Code("slow-pattern", "warning", "This pattern gets slow on long texts: {why}."),
     "RB706": Code("too-long-to-run", "error", "This {what} has {count} {parts}; the limit is {limit}."),

@@ -2,6 +2,8 @@
 
 from rulebook.api.data_scorers import json_match, json_valid, numeric_close, regex_match
 from rulebook.api.embedding_scorer import embedding_similarity
+from rulebook.api.judge_scorer import llm_judge
+from rulebook.api.label_scorer import jev
 from rulebook.api.model_scorer import ModelScorer
 from rulebook.api.scorer_handle import RowFailure, Scorer
 from rulebook.api.sql_scorer import SqlScorer, sql
@@ -15,9 +17,11 @@ __all__ = [
     "contains",
     "embedding_similarity",
     "exact_match",
+    "jev",
     "json_match",
     "json_valid",
     "levenshtein",
+    "llm_judge",
     "numeric_close",
     "regex_match",
     "sql",

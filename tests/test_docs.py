@@ -97,7 +97,7 @@ def test_the_python_of_the_documents_runs(page: Path, code: str) -> None:
         "python.md": "False 0.",
         "judges.md": "1.0 True",
         "datasets.md": "2 True",
-        "scorers.md": ("1.0 {'mismatched': []}\n0.0 {'error'", "[1.0, 0.0]", "1.0 {'cosine'"),
+        "scorers.md": ("1.0 {'mismatched': []}\n0.0 {'error'", "[1.0, 0.0]", "1.0 {'cosine'", "trace-quality ('output',)", "intent-judge ('message', 'output')"),
     }[page.name]
     assert done.stdout.startswith(first)
 

@@ -29,6 +29,12 @@ class Checked(Protocol):
         ...
 
 
+JUDGE_KINDS = ("rubric", "llm_judge", "jev")
+"""The kinds in which a language model judges."""
+
+MODEL_KINDS = (*JUDGE_KINDS, "embedding_similarity")
+"""Those that ask a model of any sort."""
+
 _KINDS: dict[str, type["Check"]] = {}
 
 

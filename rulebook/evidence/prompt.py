@@ -15,6 +15,7 @@ class Prompt(Struct, frozen=True):
     """The author's words to a model. What stands in them is read as the author's own, so it must be."""
 
     template: Template
+    shown_under: str = "context"
 
     def faults(self, scope: Scope) -> tuple[Fault, ...]:
         """What is wrong with the template, and RB703 for each text of the student's that becomes part of it."""
@@ -25,7 +26,7 @@ class Prompt(Struct, frozen=True):
 
         fills = fills_in(self.template.text, scope)
         return tuple(
-            Fault("RB703", {"path": fill.path}, fill.start, fill.end)
+            Fault("RB703", {"path": fill.path, "key": self.shown_under}, fill.start, fill.end)
             for fill in fills
             if fill.root not in _OURS
             and _can_talk(fill.kind)

@@ -1,12 +1,12 @@
 """Asking a judge model about criteria one by one, and what the answers come to."""
 
-import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
 from rulebook.errors import NotHandedIn
+from rulebook.evidence.fencing import SMALLEST_WINDOW, WINDOW_CHARACTERS, about_material, fence_for, window_of
 from rulebook.evidence.model_names import same_model
 from rulebook.evidence.rubric_question import question
 from rulebook.evidence.verdict import Verdict, verdict_of
@@ -16,11 +16,6 @@ from rulebook.ports import Ports
 
 REQUEST_LIMIT_S = 600.0
 """How long one question may take, all attempts together."""
-
-WINDOW_CHARACTERS = 256 * 1024
-"""How much of the context a model is shown where nobody says how much."""
-
-_SMALLEST_WINDOW = 1024
 
 
 class Criterion(Struct, frozen=True):
@@ -66,7 +61,7 @@ def scored_by_rubric(
         raise NotHandedIn("there is nothing to judge", cause="absent")
     if asking.overflow == "unmeasured" and len(context) > asking.window:
         reason = f"the context has {len(context)} characters; at most {asking.window} are shown to the model"
-        return Unmeasured("harness", reason, metadata={_CONTEXT: _about(context, len(context))})
+        return Unmeasured("harness", reason, metadata={_CONTEXT: about_material(context, len(context))})
     return _Panel(criteria, context, asking, ports, students).outcome()
 
 
@@ -111,7 +106,7 @@ class _Panel:
             waiting = too_long if self._narrowed(bool(too_long)) else []
 
     def _narrowed(self, wanted: bool) -> bool:
-        if not wanted or self.asking.overflow == "unmeasured" or self.window // 2 < _SMALLEST_WINDOW:
+        if not wanted or self.asking.overflow == "unmeasured" or self.window // 2 < SMALLEST_WINDOW:
             return False
         self.window //= 2
         return True
@@ -120,13 +115,13 @@ class _Panel:
         left_s = self.ports.time_left(REQUEST_LIMIT_S)
         if left_s <= 0:
             return [ModelFailure("harness", "the rule's time ran out before the model was asked")] * len(keys)
-        shown = _window(self.context, self.window)
+        shown = window_of(self.context, self.window)
         return self.ports.models.ask([self._request(key, shown, again, left_s) for key in keys])
 
     def _request(self, key: _Key, shown: str, again: bool, left_s: float) -> ModelRequest:
         asking, (index, vote) = self.asking, key
         criterion = self.criteria[index].text
-        fence = _fence(self.ports.chance.token, criterion + shown)
+        fence = fence_for(self.ports.chance.token, criterion + shown)
         system, user = question(criterion, shown, fence, again=again)
         return ModelRequest(
             system,
@@ -170,7 +165,7 @@ class _Panel:
         verdicts = {criterion.id: each.told() for criterion, each in zip(self.criteria, found, strict=True)}
         own = [judge for judge in self.models if any(same_model(judge, student) for student in self.students)]
         told = {_OWN_MODEL: ", ".join(own)} if own else {}
-        about = _about(self.context, self.window)
+        about = about_material(self.context, self.window)
         return {**verdicts, _MODEL: ", ".join(self.models) or None, **told, _CONTEXT: about}
 
 
@@ -224,27 +219,3 @@ def _why_not(judged: Sequence[tuple[Criterion, _Settled]], lacking: Sequence[Cri
     told = [(c, s) for c, s in judged if (c in lacking if lacking else not s.met)]
     word = "is required and not met" if lacking else "is not met"
     return "; ".join(f"`{criterion.id}` {word}: {settled.reason}" for criterion, settled in told)
-
-
-def _fence(draw: Callable[[], str], text: str) -> str:
-    """A mark that stands nowhere in `text`."""
-    while True:
-        mark = f"=====[{draw()}]====="
-        if mark not in text:
-            return mark
-
-
-def _window(context: str, size: int) -> str:
-    """The context, or its beginning and its end with a note between them that says what is left out."""
-    if len(context) <= size:
-        return context
-    head = size // 2
-    left_out = len(context) - size
-    note = f"\n\n[… {left_out} of {len(context)} characters are left out here …]\n\n"
-    return context[:head] + note + context[len(context) - (size - head) :]
-
-
-def _about(context: str, window: int) -> Mapping[str, object]:
-    digest = hashlib.sha256(context.encode("utf-8", "surrogatepass")).hexdigest()
-    about: dict[str, object] = {"characters": len(context), "sha256": digest}
-    return {**about, "shown": window, "left_out": len(context) - window} if window < len(context) else about

@@ -1,5 +1,6 @@
 """RB514: a judge model that is the student's own."""
 
+from rulebook.checks import JUDGE_KINDS
 from rulebook.errors import UsageError
 from rulebook.expression.nodes import Leaf, leaves_of
 from rulebook.expression.program import Loaded, Program, folder_of
@@ -25,7 +26,7 @@ def look(loaded: Loaded, files: Files) -> None:
 
 
 def _asks(leaf: Leaf) -> bool:
-    return leaf.check.kind == "rubric"  # asked of its key, lest the kind be imported for it
+    return leaf.check.kind in JUDGE_KINDS  # asked of its key, lest the kind be imported for it
 
 
 class _Names:

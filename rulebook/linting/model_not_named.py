@@ -1,5 +1,6 @@
 """RB511: a judge model that nothing names."""
 
+from rulebook.checks import JUDGE_KINDS
 from rulebook.errors import UsageError
 from rulebook.expression.nodes import Leaf, leaves_of
 from rulebook.expression.program import Loaded, folder_of
@@ -16,7 +17,7 @@ def look(loaded: Loaded, files: Files) -> None:
 
 def _asks_any_model(leaf: Leaf) -> bool:
     # asked of its key, lest the kind be imported for it
-    return leaf.check.kind == "rubric" and getattr(leaf.check, "model", "") is None
+    return leaf.check.kind in JUDGE_KINDS and getattr(leaf.check, "model", "") is None
 
 
 def _unnamed(file: str, files: Files) -> str:

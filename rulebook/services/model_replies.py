@@ -55,7 +55,7 @@ def reply_in(body: bytes, chosen: Chosen) -> ModelReply | Fault:
     finish: Finish = "stop"
     if choice.get("finish_reason") == "length":
         finish = "length"
-    if choice.get("finish_reason") == "content_filter" or (isinstance(refusal, str) and refusal and not text):
+    if choice.get("finish_reason") == "content_filter" or (isinstance(refusal, str) and refusal):
         finish = "refused"
     return ModelReply(text, chosen.model, finish, spent_by(data, chosen))
 

@@ -1,7 +1,5 @@
 """The floor: what the empty session, which did nothing at the base commit, would earn under the same spec."""
 
-from collections.abc import Sequence
-
 from msgspec.structs import replace
 
 from rulebook.checks.command import Command
@@ -15,11 +13,11 @@ from rulebook.evidence.transcript import End, Usage
 from rulebook.expression.nodes import Leaf, Node, parts_of
 from rulebook.expression.program import Program
 from rulebook.interpreter.evaluate import evaluate
-from rulebook.model_port import ModelFailure, ModelRequest
 from rulebook.ports import GitError, Ports
 from rulebook.report.findings import finding_from, finding_of
 from rulebook.report.judged import Audit, Judged
 from rulebook.report.rewards import totals
+from rulebook.services.unasked_models import UnaskedModels
 from rulebook.session.implied import BaseCommit, began_at, session_ended
 
 
@@ -27,7 +25,7 @@ def floor_of(program: Program, evidence: Evidence, base: BaseCommit, ports: Port
     """The empty session's reward at the base tree; None where it would take a command or a model, or cannot be told."""
     if any(_runs_something(item.node) for item in program.items):
         return None
-    ports = replace(ports, models=_Nobody())
+    ports = replace(ports, models=UnaskedModels("no model is asked about an empty session"))
     empty = empty_session(evidence.session.configs)
     if evidence.tree is None or base.resolved is None:
         return _reward(program, Evidence(empty, no_tree=evidence.no_tree, params=evidence.params), base, ports)
@@ -38,14 +36,6 @@ def floor_of(program: Program, evidence: Evidence, base: BaseCommit, ports: Port
             return _reward(program, Evidence(empty, tree, params=evidence.params), base, ports)
     except (GitError, OSError, Missing):
         return None
-
-
-class _Nobody:
-    """Stands where models are asked: what nobody waits for is not paid for."""
-
-    def ask(self, requests: Sequence[ModelRequest]) -> Sequence[ModelFailure]:
-        """No answer to any of them."""
-        return [ModelFailure("harness", "no model is asked about an empty session")] * len(requests)
 
 
 def empty_session(configured: list[Configured]) -> Record:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from rulebook.checks import MODEL_KINDS
 from rulebook.errors import UnknownFormat, UsageError
 from rulebook.expression.nodes import leaves_of
 from rulebook.expression.program import folder_of
@@ -103,7 +104,7 @@ def _common_folder(sessions: Sequence[str]) -> str:
 
 def _has_a_budget(check: Check) -> bool:
     """Whether the rules ask a model, and the configuration says how often or for how much that may be."""
-    if not any(leaf.check.kind == "rubric" for leaf in leaves_of(item.node for item in check.program.items)):
+    if not any(leaf.check.kind in MODEL_KINDS for leaf in leaves_of(item.node for item in check.program.items)):
         return False
     from rulebook.spec.provider_files import config_files, read_providers  # only rules that ask a model pay for it
 

@@ -8,8 +8,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import pydantic
 import pytest
 from model_server import Act, Endpoint, endpoint, gives
 from scorer_vectors import OURS, VECTORS, names_of, near, of_result, written_out
@@ -17,7 +18,7 @@ from scorer_vectors import OURS, VECTORS, names_of, near, of_result, written_out
 from rulebook import scorers
 from rulebook.api.own_machine import own_ports
 
-READY = ("embedding_similarity",)
+READY = ("embedding_similarity", "llm_judge", "jev")
 GROUPS: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
 for _vector in VECTORS:
     if _vector["scorer"] in READY:
@@ -57,6 +58,8 @@ def test_vectors(scorer: str, quirk: str) -> None:
 def outcome_of(vector: dict[str, Any], server: Endpoint) -> dict[str, Any]:
     try:
         options = {"base_url": server.url, **written_out(vector["options"])}
+        if isinstance(options.get("response_model"), dict):
+            options["response_model"] = model_of(options["response_model"], pydantic)
         scorer = getattr(scorers, vector["scorer"])(**options)
     except Exception as error:
         return {"error": {"type": names_of(error), "raised_at": "declare"}}
@@ -67,6 +70,29 @@ def outcome_of(vector: dict[str, Any], server: Endpoint) -> dict[str, Any]:
         return of_result(scorer(**row))
     except Exception as error:
         return {"error": {"type": names_of(error), "raised_at": "row"}, "said": str(error)}
+
+
+def model_of(written: dict[str, Any], version: Any) -> Any:
+    """The pydantic model that the vectors' small field language writes down."""
+    fields = {}
+    for name, field in written["fields"].items():
+        bounds = {key: field[key] for key in ("ge", "le", "description", "alias") if key in field}
+        kind = kind_of(field, version)
+        default = field.get("default", ...)
+        fields[name] = (kind | None if field.get("nullable") else kind, version.Field(default, **bounds))
+    return version.create_model(written["name"], **fields)
+
+
+def kind_of(field: dict[str, Any], version: Any) -> Any:
+    plain = {"number": float, "integer": int, "string": str, "boolean": bool}
+    name, _, item = field["type"].partition(":")
+    if name == "array":
+        return list[plain[item]]  # type: ignore[misc]
+    if name == "enum":
+        return Literal[tuple(field["values"])]
+    if name == "object":
+        return model_of({"name": "Inner", **field}, version)
+    return plain[name]
 
 
 def agree(got: dict[str, Any], want: dict[str, Any]) -> bool:
