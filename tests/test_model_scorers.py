@@ -385,3 +385,9 @@ def test_a_word_that_begins_with_a_label_goes_on_to_the_second_model() -> None:
         )
         assert judge(output="x").score == 0.0
         assert [body["model"] for body in server.bodies] == ["m", "l"]
+
+
+@pytest.mark.parametrize("threshold", [0, 0.0, 1.0000001, True, float("nan")])
+def test_a_threshold_that_every_label_reaches_or_none_is_refused(threshold: Any) -> None:
+    with pytest.raises(ValueError, match="`threshold` must be more than 0 and at most 1"):
+        scorers.jev(labels=LABELS, rubric=MEANINGS, model="m", fallback_model="l", threshold=threshold)
