@@ -391,3 +391,75 @@ def test_a_word_that_begins_with_a_label_goes_on_to_the_second_model() -> None:
 def test_a_threshold_that_every_label_reaches_or_none_is_refused(threshold: Any) -> None:
     with pytest.raises(ValueError, match="`threshold` must be more than 0 and at most 1"):
         scorers.jev(labels=LABELS, rubric=MEANINGS, model="m", fallback_model="l", threshold=threshold)
+
+
+def scores(*given: float) -> list[Act]:
+    return [says(json.dumps({**GOOD, "score": score})) for score in given]
+
+
+def test_several_judges_are_asked_together_and_their_mean_is_the_score() -> None:
+    together = threading.Barrier(4)
+
+    def act(handler: Handler) -> None:
+        together.wait(20)
+        says(json.dumps({**GOOD, "score": {"small": 0.2, "large": 0.8}[handler.body["model"]]}))(handler)
+
+    with endpoint(act) as server:
+        judge = scorers.llm_judge(TraceQuality, judges=["small", "large"], votes=2, base_url=server.url)
+        found = judge(output="x")
+        assert found.score == pytest.approx(0.5)
+        assert found.metadata is not None
+        assert found.metadata["judge-votes"] == {"vote": "mean", "scores": [0.2, 0.8, 0.2, 0.8]}
+
+
+def test_a_borderline_row_is_asked_about_again_and_no_other() -> None:
+    def act(handler: Handler) -> None:
+        sure = "row 0" in handler.body["messages"][-1]["content"]
+        says(json.dumps({**GOOD, "score": 0.9 if sure else 0.5}))(handler)
+
+    with endpoint(act) as server:
+        judge = scorers.llm_judge(TraceQuality, model="m", borderline=(0.4, 0.6), max_votes=4, base_url=server.url)
+        found = list(judge.score_rows([{"output": "row 0"}, {"output": "row 1"}]))
+        assert [each.score for each in found if isinstance(each, EvaluationScorerResult)] == [0.9, 0.5]
+        assert len(server.bodies) == 1 + 4
+
+
+def test_a_vote_that_could_not_be_had_leaves_the_others_in_the_error() -> None:
+    with endpoint(*scores(0.5), says("?")) as server:
+        judge = scorers.llm_judge(TraceQuality, model="m", votes=2, base_url=server.url)
+        with pytest.raises(UnmeasuredError, match="no JSON object") as caught:
+            judge(output="x")
+        assert sorted(caught.value.metadata["judge-votes"]["scores"], key=str) == [0.5, None]  # type: ignore[call-overload, index]
+
+
+def test_labels_are_voted_on_by_majority() -> None:
+    sure, other = grade("correct", 0.95, 0.04, 0.01), grade("wrong", 0.01, 0.01, 0.98)
+    with endpoint(says(sure), says(other), says(sure)) as server:
+        judge = scorers.jev(
+            labels=LABELS, rubric=MEANINGS, model="m", fallback_model="l", votes=3, base_url=server.url
+        )
+        assert judge(output="x").score == 1.0
+        assert len(server.bodies) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({}, TypeError, "`model` is missing"),
+        ({"model": "m", "judges": ["n"]}, ValueError, "both say who judges"),
+        ({"judges": "n"}, TypeError, "is a list of models"),
+        ({"judges": []}, ValueError, "names no model"),
+        ({"judges": [5]}, TypeError, "must be text"),
+        ({"model": "m", "votes": 0}, ValueError, "from 1 to 45"),
+        ({"model": "m", "votes": True}, TypeError, "a whole number"),
+        ({"judges": ["m", "n"], "votes": 23}, ValueError, "At most 45 votes"),
+        ({"model": "m", "vote": "most"}, ValueError, "majority, mean, median"),
+        ({"model": "m", "borderline": (0.6, 0.4)}, ValueError, "between 0 and 1"),
+        ({"model": "m", "borderline": 0.5}, TypeError, "a low and a high score"),
+        ({"model": "m", "max_votes": 5}, ValueError, "beside `borderline` alone"),
+        ({"model": "m", "votes": 3, "borderline": (0.4, 0.6), "max_votes": 3}, ValueError, "more than the 3 votes"),
+    ],
+)
+def test_a_panel_declared_wrongly_is_refused(options: dict[str, Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        scorers.llm_judge(TraceQuality, **options)

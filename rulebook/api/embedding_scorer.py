@@ -7,6 +7,7 @@ from rulebook.api.own_machine import own_ports
 from rulebook.api.secrets import Secret, endpoint_given, model_given
 from rulebook.api.text_scorers import PAIR
 from rulebook.errors import Missing
+from rulebook.evidence.ballots import Ask
 from rulebook.evidence.likeness import DEFAULT_MODEL, Embedder, likenesses
 from rulebook.measures.texts import as_text
 from rulebook.model_port import ModelFailure
@@ -31,8 +32,8 @@ def embedding_similarity(
     """
     embedder = Embedder(model_given("model", model), *endpoint_given(base_url, api_key))
 
-    def graded(rows: Sequence[Values], _: int) -> list[Graded | Exception]:
-        pairs = [(as_text(ours), as_text(theirs)) for ours, theirs in rows]
+    def graded(rows: Sequence[tuple[Values, Ask]]) -> list[Graded | Exception]:
+        pairs = [(as_text(ours), as_text(theirs)) for (ours, theirs), _ in rows]
         found, _spent = likenesses(pairs, embedder, own_ports().models, _LIMIT_S)
         return [Missing(each.category, each.reason) if isinstance(each, ModelFailure) else each for each in found]
 

@@ -4,15 +4,17 @@ Source: scorers, "Escalating judges".
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rulebook.api.column_pieces import pieces_of
 from rulebook.api.model_options import judge_model, text_given
+from rulebook.api.model_panel import panel_given
 from rulebook.api.model_scorer import Grade, Graded, ModelScorer, Values, model_scorer
 from rulebook.api.own_machine import own_ports
 from rulebook.api.scorer_options import flag
 from rulebook.api.secrets import Secret, endpoint_given, model_given
 from rulebook.errors import Missing, UnfitKind, UnfitOption
+from rulebook.evidence.ballots import Ask
 from rulebook.evidence.label_judge import (
     INSTRUCTIONS,
     Escalated,
@@ -28,8 +30,8 @@ def jev(
     *,
     labels: Mapping[str, float],
     rubric: str,
-    model: str,
     fallback_model: str,
+    model: str | None = None,
     threshold: float = 0.9,
     name: str = "jev",
     instructions: str = INSTRUCTIONS,
@@ -38,6 +40,11 @@ def jev(
     api_key: Secret | None = None,
     completion_kwargs: Mapping[str, object] | None = None,
     both_grades: bool = False,
+    judges: Sequence[str] | None = None,
+    votes: int = 1,
+    vote: str = "majority",
+    borderline: tuple[float, float] | None = None,
+    max_votes: int | None = None,
     **keywords: object,
 ) -> ModelScorer:
     """`model` grades each row with one of `labels`, whose scores are 0..1, and gives a probability for each of them.
@@ -46,13 +53,15 @@ def jev(
     grades the row again and its grade stands; a choice of its own that is no label fails the row. `rubric` says what
     the labels mean. Metadata: `choice`, `rationale`, `confidence`, `probabilities`, `escalated`, `judge_model` and
     `primary_confidence`; with `both_grades` also what the first model said where it was not sure (`primary_choice` and
-    so on). `instructions`, `base_url`, `api_key` and `completion_kwargs` are as for `llm_judge`.
+    so on). `instructions`, `base_url`, `api_key` and `completion_kwargs` are as for `llm_judge`, and so
+    are `judges`, `votes`, `vote`, `borderline` and `max_votes`: each vote goes on to the second model by itself.
     """
     endpoint = endpoint_given(base_url, api_key)
+    names, voting = panel_given(model, judges, votes, vote, borderline, max_votes)
     judge = LabelJudge(
         _labels(labels),
         _rubric(rubric),
-        judge_model(model_given("model", model), endpoint, completion_kwargs),
+        tuple(judge_model(each, endpoint, completion_kwargs) for each in names),
         judge_model(model_given("fallback_model", fallback_model), endpoint, completion_kwargs),
         _threshold(threshold),
         text_given("instructions", instructions),
@@ -61,19 +70,24 @@ def jev(
     given = {
         "labels": labels, "rubric": rubric, "model": model, "fallback_model": fallback_model, "threshold": threshold,
         "instructions": instructions, "base_url": base_url, "api_key": api_key, "completion_kwargs": completion_kwargs,
-        "both_grades": both_grades,
+        "both_grades": both_grades, "judges": judges, "votes": votes, "vote": vote, "borderline": borderline,
+        "max_votes": max_votes,
     }  # fmt: skip
 
+    return model_scorer("jev", _over(judge, keep_both), None, inputs, name, given, keywords, voting)
+
+
+def _over(judge: LabelJudge, keep_both: bool) -> Callable[[tuple[str, ...]], Grade]:
     def over(columns: tuple[str, ...]) -> Grade:
-        def graded(rows: Sequence[Values], turn: int) -> list[Graded | Exception]:
+        def graded(rows: Sequence[tuple[Values, Ask]]) -> list[Graded | Exception]:
             ports = own_ports()
-            pieces = [pieces_of(columns, row) for row in rows]
-            found = graded_by_labels(pieces, judge, ports.models, ports.chance.token, sample=turn)
+            asked = [(pieces_of(columns, row), ask) for row, ask in rows]
+            found = graded_by_labels(asked, judge, ports.models, ports.chance.token)
             return [_told(each, keep_both) for each in found]
 
         return graded
 
-    return model_scorer("jev", over, None, inputs, name, given, keywords)
+    return over
 
 
 def _told(found: Escalated | Undecided, keep_both: bool) -> Graded | Exception:

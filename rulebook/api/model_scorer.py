@@ -10,21 +10,25 @@ from rulebook.api.scorer_handle import RowFailure, lacking_column, refuse_other_
 from rulebook.api.scorer_options import columns_read, keywords_of, label
 from rulebook.api.scorer_result import EvaluationScorerResult
 from rulebook.errors import Missing
+from rulebook.evidence.ballots import Ask, Ballot, Voting, polled
 
 ROWS_TOGETHER = 256
 """How many rows are asked about at the same time, as far as the configuration's `concurrency` lets them."""
 
+_SAMPLES_A_TURN = 1_000
+"""More than a row is asked about in one turn: a turn more never repeats a question of the one before."""
+
 Values = tuple[object, ...]
 Graded = tuple[float, Mapping[str, object] | None]
-Grade = Callable[[Sequence[Values], int], Sequence[Graded | Exception]]
-"""The grades of rows, each the values of the columns that are read, or why a row has none: asked the n-th time."""
+Grade = Callable[[Sequence[tuple[Values, Ask]]], Sequence[Graded | Exception]]
+"""The grades of rows, each the values of the columns that are read and who is asked, or why a row has none."""
 
 
 class ModelScorer(Struct, frozen=True):
     """A scorer with its options, over the columns `inputs`.
 
     `options` are those that were given, by name. `retries` is how often a row without a grade is asked about again.
-    `without_effect` names keywords that change nothing here.
+    `without_effect` names keywords that change nothing here. `voting` says how many grades become one.
     """
 
     kind: str
@@ -34,6 +38,7 @@ class ModelScorer(Struct, frozen=True):
     options: Mapping[str, object]
     retries: int = 0
     without_effect: tuple[str, ...] = ()
+    voting: Voting = Voting()
 
     def __call__(self, **columns: object) -> EvaluationScorerResult:
         """The result for one row, its columns given by name.
@@ -62,10 +67,17 @@ class ModelScorer(Struct, frozen=True):
         waiting = list(range(len(rows)))
         for turn in range(1 + self.retries):
             if waiting:
-                graded = self.grade([rows[index] for index in waiting], turn)
+                graded = self._polled([rows[index] for index in waiting], turn * _SAMPLES_A_TURN)
                 found |= zip(waiting, map(_result, graded), strict=True)
                 waiting = [index for index in waiting if _worth_asking_again(found[index])]
         return [found[index] for index in range(len(rows))]
+
+    def _polled(self, rows: Sequence[Values], from_sample: int) -> list[Ballot | Exception]:
+        def cast(asked: Sequence[tuple[int, Ask]]) -> list[Ballot | Exception]:
+            graded = self.grade([(rows[row], Ask(ask.judge, from_sample + ask.sample)) for row, ask in asked])
+            return [each if isinstance(each, Exception) else Ballot(*each) for each in graded]
+
+        return polled(len(rows), self.voting, cast)
 
 
 def model_scorer(
@@ -76,18 +88,20 @@ def model_scorer(
     name: object,
     options: Mapping[str, object],
     keywords: Mapping[str, object],
+    voting: Voting | None = None,
 ) -> ModelScorer:
     """The scorer over `count` columns (None: one or more), for which `grade` is made. Raises UnfitKind, UnfitOption."""
     columns = columns_read(inputs, count, kind)
     own = keywords_of(kind, keywords, ("inputs", "name", *options))
-    return ModelScorer(kind, label(name), columns, grade(columns), MappingProxyType(dict(options)), *own)
+    shown = MappingProxyType(dict(options))
+    return ModelScorer(kind, label(name), columns, grade(columns), shown, *own, voting or Voting())
 
 
-def _result(graded: Graded | Exception) -> EvaluationScorerResult | Exception:
+def _result(graded: Ballot | Exception) -> EvaluationScorerResult | Exception:
     if isinstance(graded, Exception):
         return graded
     try:
-        return EvaluationScorerResult(*graded)
+        return EvaluationScorerResult(graded.score, graded.metadata)
     except (TypeError, ValueError) as error:
         return error
 

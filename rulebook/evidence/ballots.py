@@ -11,6 +11,9 @@ from rulebook.outcome import TOLERANCE
 
 Vote = Literal["majority", "mean", "median"]
 
+MOST_VOTES = 45
+"""How many grades one piece of work may have."""
+
 VOTES = "judge-votes"
 """The key of the metadata under which all votes stand."""
 

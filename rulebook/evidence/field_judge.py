@@ -1,13 +1,14 @@
 """A judge model that grades by filling in declared fields, and the score that an expression makes of them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
-from rulebook.errors import Missing, NotHandedIn
+from rulebook.errors import Missing
 from rulebook.evidence.answer_fields import AnswerField, Value, answer_schema, read_answer
-from rulebook.evidence.fencing import SMALLEST_WINDOW, WINDOW_CHARACTERS, about_material, fence_for, window_of
+from rulebook.evidence.ballots import Ask, Ballot, Voting
+from rulebook.evidence.fencing import WINDOW_CHARACTERS, fence_for
 from rulebook.evidence.judge_answers import (
     REQUEST_LIMIT_S,
     Answered,
@@ -18,112 +19,99 @@ from rulebook.evidence.judge_answers import (
     object_in,
 )
 from rulebook.evidence.judge_question import answer_in_json, fenced
+from rulebook.evidence.judged_work import OWN_MODEL, Cast, judged_work, voted_in_words
 from rulebook.evidence.model_names import same_model
 from rulebook.languages.formula import Formula, search_with
 from rulebook.languages.types import MissingValue
-from rulebook.outcome import Measurement, Outcome, Spent, Unmeasured, reaches, spent_in_all
+from rulebook.outcome import Measurement, Outcome, Unmeasured, reaches
 from rulebook.ports import Ports
 
-MODEL, OWN_MODEL, CONTEXT = "judge-model", "judge-own-model", "judge-context"
-"""Keys of the metadata that no field can be: a name has no hyphen."""
-
-_Answer = Answered[dict[str, Value]] | NoAnswer
+MODEL = "judge-model"
 
 
 class FieldJudge(Struct, frozen=True):
-    """What the model is told, which fields it fills in, and what they come to.
+    """What the models are told, which fields they fill in, and what those come to.
 
-    `score` is an expression over the fields that gives a number or yes and no. Of more than `window` characters of
-    material, or more than the model takes, the beginning and the end are shown; `overflow` `unmeasured`: it is not
-    judged at all.
+    `score` is an expression over the fields that gives a number or yes and no. `judges` are the models, `voting` how
+    often each is asked. Of more than `window` characters of material the beginning and the end are shown; `overflow`
+    `unmeasured`: it is not judged at all.
     """
 
     instructions: str
     fields: Mapping[str, AnswerField]
     score: Formula
-    judge: JudgeModel
+    judges: tuple[JudgeModel, ...]
+    voting: Voting = Voting()
     window: int = WINDOW_CHARACTERS
     overflow: Literal["cut", "unmeasured"] = "cut"
 
 
 def graded_by_fields(material: str, asked: FieldJudge, ports: Ports, students: Collection[str] = ()) -> Outcome:
-    """The score of the model's answer: one call, and one more for a reply that cannot be read.
+    """The score of the answer: one call a vote, and one more for a reply that cannot be read.
 
     The metadata holds the answer. A reply that does not fit twice, and a score outside 0..1, are unmeasured. `students`
     are the models whose work it is. Raises NotHandedIn when there is nothing to judge.
     """
-    if not material.strip():
-        raise NotHandedIn("there is nothing to judge", cause="absent")
-    if asked.overflow == "unmeasured" and len(material) > asked.window:
-        reason = f"the material has {len(material)} characters; at most {asked.window} are shown to the model"
-        return Unmeasured("harness", reason, metadata={CONTEXT: about_material(material, len(material))})
-    window = min(asked.window, len(material))
-    spent: list[Spent] = []
-    while True:
-        answer = _answer(window_of(material, window), asked, ports)
-        spent.append(answer.spent)
-        narrower = isinstance(answer, NoAnswer) and answer.too_long and asked.overflow == "cut"
-        if not narrower or window // 2 < SMALLEST_WINDOW:
-            break
-        window //= 2
-    about = {CONTEXT: about_material(material, window)}
-    if isinstance(answer, NoAnswer):
-        return unanswered(answer, about, spent_in_all(spent))
-    own = {OWN_MODEL: answer.model} if any(same_model(answer.model, student) for student in students) else {}
-    metadata = {**answer.value, MODEL: answer.model, **own, **about}
-    return _outcome(answer.value, metadata, asked, ports, spent_in_all(spent))
 
-
-def unanswered(answer: NoAnswer, metadata: Mapping[str, object], spent: Spent) -> Unmeasured:
-    """What a question without an answer comes to."""
-    category = answer.error.category if isinstance(answer.error, Missing) else "harness"
-    return Unmeasured(category, str(answer.error), metadata=metadata, spent=spent)
-
-
-def _answer(shown: str, asked: FieldJudge, ports: Ports) -> _Answer:
-    schema = answer_schema(asked.fields)
-    shape = answer_in_json(schema)
-    fence = fence_for(ports.chance.token, shown + shape + asked.instructions)
-    question = Question(asked.instructions, f"{fenced([('', shown)], fence)}\n\n{shape}", fence, schema)
-    limit_s = ports.time_left(REQUEST_LIMIT_S)
-    (answer,) = answers_to(
-        [question],
-        asked.judge,
-        ports.models,
-        lambda reply: read_answer(asked.fields, object_in(reply)),
-        limit_s=limit_s,
-        again=True,
-    )
-    return answer
-
-
-def _outcome(
-    answer: Mapping[str, Value], metadata: Mapping[str, object], asked: FieldJudge, ports: Ports, spent: Spent
-) -> Outcome:
-    value = asked.score.value(lambda name: answer.get(name, MissingValue(name)), search_with(ports))
-    if isinstance(value, MissingValue) or not isinstance(value, bool | int | float):
-        return Unmeasured(
-            "harness", f"`{asked.score.text}` has no value for this answer", metadata=metadata, spent=spent
+    def cast(shown: str, asks: Sequence[Ask]) -> list[Cast]:
+        answers = answers_to(
+            [_question(shown, ask, asked, ports) for ask in asks],
+            ports.models,
+            lambda reply: read_answer(asked.fields, object_in(reply)),
+            limit_s=ports.time_left(REQUEST_LIMIT_S),
+            again=True,
         )
-    score = float(value)
-    if not 0 <= score <= 1:
-        reason = f"the answer comes to the score {score:g}, which does not lie between 0 and 1"
-        return Unmeasured("harness", reason, metadata=metadata, spent=spent)
-    why = answer.get("reason", "")
-    told = ", ".join(f"{name} {_shown(each)}" for name, each in answer.items() if not isinstance(each, str))
+        return [_cast(answer, asked, ports, students) for answer in answers]
+
+    found = judged_work(material, asked.voting, cast, asked.window, asked.overflow)
+    if isinstance(found, Unmeasured):
+        return found
+    score, metadata = found.ballot.score, found.ballot.metadata or {}
+    why = metadata.get("reason")
     own = f", judged by the student's own model `{metadata[OWN_MODEL]}`" if OWN_MODEL in metadata else ""
     return Measurement(
         score,
         reaches(score, 1.0),
         why if isinstance(why, str) else "",
         asked.score.text,
-        (told or f"score {score:g}") + own,
+        (voted_in_words(metadata) or _told(metadata, asked.fields) or f"score {score:g}") + own,
         metadata,
-        spent=spent,
+        spent=found.spent,
     )
 
 
-def _shown(value: Value) -> str:
+def _question(shown: str, ask: Ask, asked: FieldJudge, ports: Ports) -> Question:
+    schema = answer_schema(asked.fields)
+    shape = answer_in_json(schema)
+    fence = fence_for(ports.chance.token, shown + shape + asked.instructions)
+    user = f"{fenced([('', shown)], fence)}\n\n{shape}"
+    return Question(asked.judges[ask.judge], asked.instructions, user, fence, schema, ask.sample)
+
+
+def _cast(
+    answer: Answered[dict[str, Value]] | NoAnswer, asked: FieldJudge, ports: Ports, students: Collection[str]
+) -> Cast:
+    if isinstance(answer, NoAnswer):
+        return Cast(answer.error, answer.spent, answer.too_long)
+    fields = answer.value
+    own = {OWN_MODEL: answer.model} if any(same_model(answer.model, student) for student in students) else {}
+    metadata = {**fields, MODEL: answer.model, **own}
+    value = asked.score.value(lambda name: fields.get(name, MissingValue(name)), search_with(ports))
+    if not isinstance(value, bool | int | float):
+        return Cast(
+            Missing("harness", f"`{asked.score.text}` has no value for this answer", metadata=metadata), answer.spent
+        )
+    if not 0 <= value <= 1:
+        reason = f"the answer comes to the score {value:g}, which does not lie between 0 and 1"
+        return Cast(Missing("harness", reason, metadata=metadata), answer.spent)
+    return Cast(Ballot(float(value), metadata), answer.spent)
+
+
+def _told(metadata: Mapping[str, object], fields: Mapping[str, AnswerField]) -> str:
+    return ", ".join(f"{name} {_shown(metadata[name])}" for name in fields if not isinstance(metadata[name], str))
+
+
+def _shown(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -35,8 +35,9 @@ class JudgeModel(Struct, frozen=True):
 
 
 class Question(Struct, frozen=True):
-    """What is asked; `fence`, `schema` and `sample` are as in `ModelRequest`."""
+    """What is asked of whom; `fence`, `schema` and `sample` are as in `ModelRequest`."""
 
+    judge: JudgeModel
     system: str
     user: str
     fence: str = ""
@@ -66,7 +67,6 @@ class NoAnswer(Struct, frozen=True):
 
 def answers_to(
     questions: Sequence[Question],
-    judge: JudgeModel,
     models: Models,
     read: Callable[[ModelReply], Read],
     *,
@@ -78,31 +78,33 @@ def answers_to(
     `read` makes the answer of a reply and raises Unreadable for one that is none; with `again` it is asked for once
     more, in words that say so. Whatever else `read` raises, a function of the caller's own, is that question's failure.
     """
-    found = _asked(questions, judge, models, read, limit_s)
+    found = _asked(questions, models, read, limit_s)
     unread = [index for index, each in enumerate(found) if _is_unread(each)] if again else []
     if not unread:
         return found
     repeated = [replace(questions[index], user=questions[index].user + AGAIN) for index in unread]
-    for index, answer in zip(unread, _asked(repeated, judge, models, read, limit_s), strict=True):
+    for index, answer in zip(unread, _asked(repeated, models, read, limit_s), strict=True):
         found[index] = replace(answer, spent=spent_in_all([found[index].spent, answer.spent]))
     return found
 
 
 def _asked(
     questions: Sequence[Question],
-    judge: JudgeModel,
     models: Models,
     read: Callable[[ModelReply], Read],
     limit_s: float,
 ) -> list[Answered[Read] | NoAnswer]:
+    if not questions:
+        return []
     if limit_s <= 0:
         late = Missing("harness", "the rule's time ran out before the model was asked")
         return [NoAnswer(late, Spent())] * len(questions)
-    replies = models.ask([_request(question, judge, limit_s) for question in questions])
+    replies = models.ask([_request(question, limit_s) for question in questions])
     return [_answer(reply, read) for reply in replies]
 
 
-def _request(question: Question, judge: JudgeModel, limit_s: float) -> ModelRequest:
+def _request(question: Question, limit_s: float) -> ModelRequest:
+    judge = question.judge
     return ModelRequest(
         question.system,
         question.user,

@@ -5,11 +5,14 @@ Source: scorers, "Escalating judges".
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import BaseModel, ValidationError
 
 from rulebook.errors import Missing
+from rulebook.evidence.ballots import Ask
 from rulebook.evidence.fencing import fence_for
 from rulebook.evidence.judge_answers import (
     REQUEST_LIMIT_S,
@@ -35,12 +38,13 @@ Pieces = Sequence[tuple[str, str | None]]
 class LabelJudge(Struct, frozen=True):
     """The labels with their scores, what each means, and who is asked.
 
-    `escalate_below` is the confidence, 0..1, below which `fallback` grades again; its grade stands.
+    One of `models` grades first. `escalate_below` is the confidence, 0..1, below which `fallback` grades again; its
+    grade stands.
     """
 
     labels: Mapping[str, float]
     rubric: str
-    model: JudgeModel
+    models: tuple[JudgeModel, ...]
     fallback: JudgeModel
     escalate_below: float = 0.9
     instructions: str = INSTRUCTIONS
@@ -97,31 +101,29 @@ class Undecided(Struct, frozen=True):
 
 
 def graded_by_labels(
-    rows: Sequence[Pieces],
+    rows: Sequence[tuple[Pieces, Ask]],
     judge: LabelJudge,
     models: Models,
     draw: Callable[[], str],
     *,
     limit_s: Callable[[], float] = lambda: REQUEST_LIMIT_S,
     again: bool = False,
-    sample: int = 0,
 ) -> list[Escalated | Undecided]:
-    """A grade for each row, in their order: all rows are asked about together, then all that go to the second model.
+    """A grade for each row and asking, in their order: all together, then all that go on to the second model.
 
-    `limit_s` says how long the questions that come next may take, `again` and `sample` are as in `answers_to`. A choice
-    of the first model's that is no label goes on to the second; one of the second's is no grade.
+    `limit_s` says how long the questions that come next may take, `again` is as in `answers_to`. A choice of the first
+    model's that is no label goes on to the second; one of the second's is no grade.
     """
-    questions = [_question(pieces, judge, draw, sample) for pieces in rows]
-
-    def asked(chosen: Sequence[Question], model: JudgeModel) -> list[Answered[LabelGrade] | NoAnswer]:
-        return answers_to(
-            chosen, model, models, lambda reply: _grade(reply, judge, model), limit_s=limit_s(), again=again
-        )
-
-    firsts = asked(questions, judge.model)
+    questions = [_question(pieces, ask, judge, draw) for pieces, ask in rows]
+    firsts = answers_to(questions, models, lambda reply: _grade(reply, judge), limit_s=limit_s(), again=again)
     unsure = [index for index, first in enumerate(firsts) if _is_unsure(first, judge.escalate_below)]
-    seconds = dict(zip(unsure, asked([questions[index] for index in unsure], judge.fallback), strict=True))
-    return [_settled(first, seconds.get(index), judge) for index, first in enumerate(firsts)]
+    further = [replace(questions[index], judge=judge.fallback) for index in unsure]
+    answers = answers_to(further, models, lambda reply: _grade(reply, judge), limit_s=limit_s(), again=again)
+    seconds = dict(zip(unsure, answers, strict=True))
+    return [
+        _settled(_named(first, questions[index].judge), _named(seconds.get(index), judge.fallback), judge)
+        for index, first in enumerate(firsts)
+    ]
 
 
 def first_told(grade: LabelGrade) -> dict[str, object]:
@@ -146,7 +148,7 @@ class _Reply(BaseModel):
     probabilities: list[_Weight]
 
 
-def _question(pieces: Pieces, judge: LabelJudge, draw: Callable[[], str], sample: int) -> Question:
+def _question(pieces: Pieces, ask: Ask, judge: LabelJudge, draw: Callable[[], str]) -> Question:
     schema = _schema(list(judge.labels))
     listed = "\n".join(f"- {label}" for label in judge.labels)
     asked = (
@@ -156,7 +158,8 @@ def _question(pieces: Pieces, judge: LabelJudge, draw: Callable[[], str], sample
         f"{answer_in_json(schema)}"
     )
     fence = fence_for(draw, asked + judge.instructions + "".join(text or "" for _, text in pieces))
-    return Question(judge.instructions, f"{fenced(pieces, fence)}\n\n{asked}", fence, schema, sample)
+    user = f"{fenced(pieces, fence)}\n\n{asked}"
+    return Question(judge.models[ask.judge], judge.instructions, user, fence, schema, ask.sample)
 
 
 def _schema(labels: list[str]) -> dict[str, object]:
@@ -182,7 +185,7 @@ def _closed(properties: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _grade(reply: ModelReply, judge: LabelJudge, model: JudgeModel) -> LabelGrade:
+def _grade(reply: ModelReply, judge: LabelJudge) -> LabelGrade:
     try:
         said = _Reply.model_validate(object_in(reply))
     except ValidationError as error:
@@ -191,8 +194,17 @@ def _grade(reply: ModelReply, judge: LabelJudge, model: JudgeModel) -> LabelGrad
     scores = {normal_label(label): score for label, score in judge.labels.items()}
     chosen = normal_label(said.choice)
     shares = _shares([(normal_label(each.label), each.probability) for each in said.probabilities], scores)
-    name = model.model or reply.model
-    return LabelGrade(said.choice, said.rationale, shares, shares.get(chosen, 0.0), scores.get(chosen), name)
+    return LabelGrade(said.choice, said.rationale, shares, shares.get(chosen, 0.0), scores.get(chosen), reply.model)
+
+
+_Answer = TypeVar("_Answer", Answered[LabelGrade] | NoAnswer, Answered[LabelGrade] | NoAnswer | None)
+
+
+def _named(answer: _Answer, judge: JudgeModel) -> _Answer:
+    """The answer with the model as the author named it."""
+    if not isinstance(answer, Answered) or not judge.model:
+        return answer
+    return replace(answer, value=replace(answer.value, model=judge.model))
 
 
 def _shares(weights: Sequence[tuple[str, float]], labels: Mapping[str, float]) -> dict[str, float]:

@@ -1,63 +1,61 @@
-"""What a judge that grades with labels finds of one piece of work."""
+"""What judges that grade with labels find of one piece of work."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
-from rulebook.errors import Missing, NotHandedIn
-from rulebook.evidence.fencing import SMALLEST_WINDOW, about_material, window_of
-from rulebook.evidence.field_judge import CONTEXT, OWN_MODEL
+from rulebook.errors import Missing
+from rulebook.evidence.ballots import Ask, Ballot, Voting
 from rulebook.evidence.judge_answers import REQUEST_LIMIT_S
+from rulebook.evidence.judged_work import OWN_MODEL, Cast, judged_work, voted_in_words
 from rulebook.evidence.label_judge import Escalated, LabelJudge, Undecided, first_told, graded_by_labels
 from rulebook.evidence.model_names import same_model
-from rulebook.outcome import Measurement, Outcome, Spent, Unmeasured, reaches, spent_in_all
+from rulebook.outcome import Measurement, Outcome, Unmeasured, reaches
 from rulebook.ports import Ports
 
 
 def labelled(
-    material: str, judge: LabelJudge, ports: Ports, most_characters: int, students: Collection[str] = ()
+    material: str,
+    judge: LabelJudge,
+    ports: Ports,
+    most_characters: int,
+    voting: Voting,
+    students: Collection[str] = (),
 ) -> Outcome:
     """The score of the label that stands; the metadata holds both grades where there are two.
 
     Of more than `most_characters` of material, or more than a model takes, the beginning and the end are shown.
     `students` are the models whose work it is. Raises NotHandedIn when there is nothing to judge.
     """
-    if not material.strip():
-        raise NotHandedIn("there is nothing to judge", cause="absent")
-    window = min(most_characters, len(material))
-    spent: list[Spent] = []
-    while True:
-        (found,) = graded_by_labels(
-            [[("", window_of(material, window))]],
+
+    def cast(shown: str, asks: Sequence[Ask]) -> list[Cast]:
+        found = graded_by_labels(
+            [([("", shown)], ask) for ask in asks],
             judge,
             ports.models,
             ports.chance.token,
             limit_s=lambda: ports.time_left(REQUEST_LIMIT_S),
             again=True,
         )
-        spent.append(found.spent)
-        if not (isinstance(found, Undecided) and found.too_long) or window // 2 < SMALLEST_WINDOW:
-            break
-        window //= 2
-    about = {CONTEXT: about_material(material, window)}
-    if isinstance(found, Undecided):
-        category = found.error.category if isinstance(found.error, Missing) else "harness"
-        first = {} if found.first is None else first_told(found.first)
-        return Unmeasured(category, str(found.error), metadata={**first, **about}, spent=spent_in_all(spent))
-    return _measured(found, {**found.metadata(), **found.first_told(), **about}, students, spent_in_all(spent))
+        return [_cast(each, students) for each in found]
 
-
-def _measured(found: Escalated, metadata: dict[str, object], students: Collection[str], spent: Spent) -> Measurement:
-    grade = found.stands
-    score = grade.score or 0.0
-    own = any(same_model(grade.model, student) for student in students)
-    judged = f", judged by the student's own model `{grade.model}`" if own else ""
-    sure = f"`{grade.choice}`, {grade.confidence:.0%} sure" + (", by the second model" if found.escalated else "")
-    more = {OWN_MODEL: grade.model} if own else {}
+    found = judged_work(material, voting, cast, most_characters)
+    if isinstance(found, Unmeasured):
+        return found
+    score, metadata = found.ballot.score, found.ballot.metadata or {}
+    sure = f"`{metadata['choice']}`, {metadata['confidence']:.0%} sure"
+    sure += ", by the second model" if metadata["escalated"] else ""
+    own = f", judged by the student's own model `{metadata[OWN_MODEL]}`" if OWN_MODEL in metadata else ""
+    told = (voted_in_words(metadata) or sure) + own
     return Measurement(
-        score,
-        reaches(score, 1.0),
-        grade.rationale,
-        None,
-        sure + judged,
-        {**metadata, **more},
-        spent=spent,
-    )
+        score, reaches(score, 1.0), str(metadata["rationale"]), None, told, metadata, spent=found.spent
+    )  # fmt: skip
+
+
+def _cast(found: Escalated | Undecided, students: Collection[str]) -> Cast:
+    if isinstance(found, Undecided):
+        error = found.error
+        if isinstance(error, Missing) and found.first is not None:
+            error = Missing(error.category, error.reason, metadata=first_told(found.first))
+        return Cast(error, found.spent, found.too_long)
+    grade = found.stands
+    own = {OWN_MODEL: grade.model} if any(same_model(grade.model, student) for student in students) else {}
+    return Cast(Ballot(grade.score or 0.0, {**found.metadata(), **found.first_told(), **own}), found.spent)

@@ -18,15 +18,25 @@ def look(loaded: Loaded, files: Files) -> None:
     names = _Names(loaded.file, files)
     works = (student, names.real(student) or student)
     for leaf in asking:
-        judge = names.real(getattr(leaf.check, "model", None), getattr(leaf.check, "base_url", None))
-        if judge is not None and any(same_model(judge, name) for name in works):
-            reader, path = loaded.readers[leaf.common.file], (*leaf.common.path, leaf.common.kind)
-            own = (*path, "model")
-            reader.add_at_key("RB514", own if own in reader.document.keys else path, model=judge)
+        reader, path = loaded.readers[leaf.common.file], (*leaf.common.path, leaf.common.kind)
+        for key, asked in _asked_models(leaf):
+            judge = names.real(asked, getattr(leaf.check, "base_url", None))
+            if judge is not None and any(same_model(judge, name) for name in works):
+                own = (*path, key)
+                reader.add_at_key("RB514", own if own in reader.document.keys else path, model=judge)
+                break
 
 
 def _asks(leaf: Leaf) -> bool:
     return leaf.check.kind in JUDGE_KINDS  # asked of its key, lest the kind be imported for it
+
+
+def _asked_models(leaf: Leaf) -> list[tuple[str, str | None]]:
+    """The models that the rule asks, each with the key that names it; None is the default one."""
+    several = getattr(leaf.check, "judges", None)
+    first = [("judges", name) for name in several] if several else [("model", getattr(leaf.check, "model", None))]
+    second = getattr(leaf.check, "fallback_model", None)
+    return first if second is None else [*first, ("fallback_model", second)]
 
 
 class _Names:

@@ -17,7 +17,11 @@ def look(loaded: Loaded, files: Files) -> None:
 
 def _asks_any_model(leaf: Leaf) -> bool:
     # asked of its key, lest the kind be imported for it
-    return leaf.check.kind in JUDGE_KINDS and getattr(leaf.check, "model", "") is None
+    return (
+        leaf.check.kind in JUDGE_KINDS
+        and getattr(leaf.check, "model", "") is None
+        and not getattr(leaf.check, "judges", None)
+    )
 
 
 def _unnamed(file: str, files: Files) -> str:

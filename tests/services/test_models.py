@@ -70,9 +70,11 @@ def test_an_answer_is_kept_for_the_next_run_whatever_its_fence(tmp_path: Path) -
         request(temperature=0.5),
         request(max_tokens=7),
         request(model="here/other"),
+        request(schema={"type": "object"}),
+        request(more={"seed": 7}),
         ModelRequest("Be kind.", "a FENCE b", "FENCE"),
     ],
-    ids=["text", "sample", "temperature", "max_tokens", "model", "system"],
+    ids=["text", "sample", "temperature", "max_tokens", "model", "schema", "more", "system"],
 )
 def test_another_question_is_asked(tmp_path: Path, other: ModelRequest) -> None:
     with endpoint(says("x")) as server:
