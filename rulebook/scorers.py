@@ -1,9 +1,10 @@
 """The scorers that Rulebook ships: a call declares one, for an evaluation to take or to be called in place."""
 
 from rulebook.api.data_scorers import json_match, json_valid, numeric_close, regex_match
-from rulebook.api.scorer_handle import RowFailure, Scorer
+from rulebook.api.scorer_handle import Scorer
 from rulebook.api.sql_scorer import SqlScorer, sql
 from rulebook.api.text_scorers import contains, exact_match, levenshtein, string_similarity
+from rulebook.measures.row_scores import RowFailure
 
 __all__ = [
     "RowFailure",

@@ -8,15 +8,9 @@ from msgspec import Struct
 from rulebook.api.scorer_options import columns_read, keywords_of, label
 from rulebook.api.scorer_result import EvaluationScorerResult, proven_result
 from rulebook.errors import UnfitKind
+from rulebook.measures.row_scores import RowFailure, lacks_column
 from rulebook.measures.table import BoundMeasure, MissingColumn, Scored, over_rows
 from rulebook.spelling import listed
-
-
-class RowFailure(Struct, frozen=True):
-    """Why a scorer has nothing to say of a row: `type` is the kind of the error, `message` what it said."""
-
-    type: str
-    message: str
 
 
 class Scorer(Struct, frozen=True):
@@ -59,7 +53,7 @@ class Scorer(Struct, frozen=True):
 
     def failure(self, gap: MissingColumn) -> RowFailure:
         """What is said of a row that lacks a column."""
-        return RowFailure("UnfitKind", f"the row has no column `{gap.column}`, which the scorer `{self.name}` reads")
+        return lacks_column(self.name, gap.column)
 
 
 def declared(
