@@ -75,7 +75,7 @@ FOR_A_CLEAN_FILE = (
     "rulebook.picture",
     "rulebook.cli.arguments",
 )
-MOST_OF_OURS = 119
+MOST_OF_OURS = 122
 """Modules of ours that linting `RULES` may load; it loads 119. Each costs about a quarter of a millisecond."""
 
 RULES = """\

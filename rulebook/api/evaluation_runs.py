@@ -14,8 +14,7 @@ from rulebook.report.evaluation_tally import Summary
 from rulebook.report.evaluation_text import render_evaluation, table_lines
 from rulebook.services.evaluation_journal import JournalHead, read_records
 from rulebook.services.evaluation_runs import write_report
-from rulebook.session.evaluating import Task, Work
-from rulebook.session.evaluation_running import Plan, run_evaluation
+from rulebook.session.evaluating import Task
 
 
 class Table(Struct, frozen=True):
@@ -66,14 +65,14 @@ class EvaluationRun:
     status: Literal["succeeded"] = "succeeded"
 
     def __init__(
-        self, evaluation: Rescorable, head: JournalHead, folder: str, metadata: Mapping[str, object], work: Work
+        self, evaluation: Rescorable, head: JournalHead, folder: str, metadata: Mapping[str, object], found: Evaluated
     ) -> None:
         self.evaluation = evaluation
         self.id = head.run
         self.folder = folder
         self.metadata = metadata
         self._names = head.scorers
-        self._found: Evaluated = run_evaluation(work, head, folder, Plan())
+        self._found = found
         write_report(folder, self.report())
 
     def wait(self, timeout: float = 600, poll_interval: float = 2, raise_on_failure: bool = True) -> "EvaluationRun":  # noqa: ARG002

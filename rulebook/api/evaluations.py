@@ -5,12 +5,12 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rulebook.api.datasets import DatasetReference
 from rulebook.api.evaluation_runs import EvaluationRun
 from rulebook.api.functions import Function
 from rulebook.api.row_scorers import columns_needed, output_kind, row_scorer, row_task
 from rulebook.errors import UnfitKind, UnfitOption
 from rulebook.evidence.row_columns import Kind
+from rulebook.measures.row_scores import RowScorer
 from rulebook.services.chance import MachineChance
 from rulebook.services.clock import MachineClock, unix_ms
 from rulebook.services.dataset_store import DatasetStore
@@ -19,6 +19,7 @@ from rulebook.services.evaluation_journal import JournalHead
 from rulebook.services.evaluation_runs import named_folder
 from rulebook.services.store import new_session_id
 from rulebook.session.evaluating import OUTPUT, Task, Work
+from rulebook.session.evaluation_running import Plan, run_evaluation
 from rulebook.spelling import guess
 
 
@@ -40,7 +41,7 @@ class Evaluation:
         self._scorers = tuple(row_scorer(each, self._columns) for each in scorers)
         self.scorer_names = tuple(each.name for each in self._scorers)
         _check_names(self.scorer_names)
-        self._check_columns()
+        check_columns(task, self._scorers, dataset.columns, has_task=task is not None)
 
     @classmethod
     def create(
@@ -67,7 +68,7 @@ class Evaluation:
         given = tuple(scorers)
         if not given:
             raise UnfitOption("An evaluation needs scorers, such as `scorers=[rulebook.scorers.json_valid()]`.")
-        return cls(name.strip(), _dataset(dataset), task, given, _metadata(metadata))
+        return cls(name.strip(), dataset_of(dataset), task, given, _metadata(metadata))
 
     def run(self, metadata: Mapping[str, object] | None = None, execution_mode: str | None = None) -> EvaluationRun:  # noqa: ARG002
         """Run the task over every row and score what it gives; the run is over when this returns.
@@ -88,20 +89,14 @@ class Evaluation:
         run = new_session_id(unix_ms(), bytes.fromhex(MachineChance().token()))
         head = JournalHead(run, self.name, self.scorer_names, run)
         work = Work(self.dataset.rows, task, self._scorers, MachineClock().monotonic_s)
-        return EvaluationRun(self, head, os.path.join(named_folder(self.name), run), metadata, work)
+        folder = os.path.join(named_folder(self.name), run)
+        return EvaluationRun(self, head, folder, metadata, run_evaluation(work, head, folder, Plan()))
 
     def _columns(self) -> Mapping[str, Kind]:
         """The dataset's columns and `output`, which is text where nobody says what the task gives."""
         if not isinstance(self.task, Function):
             return self.dataset.columns
         return {**self.dataset.columns, OUTPUT: output_kind(self.task)}
-
-    def _check_columns(self) -> None:
-        known = [*self.dataset.columns, *([OUTPUT] if self.task is not None else [])]
-        if isinstance(self.task, Function):
-            _check("task", self.task.name, columns_needed(self.task), self.dataset.columns)
-        for each in self._scorers:
-            _check("scorer", each.name, each.inputs or (), known)
 
 
 def _check(what: str, name: str, inputs: Iterable[str], known: Iterable[str]) -> None:
@@ -115,6 +110,15 @@ def _check(what: str, name: str, inputs: Iterable[str], known: Iterable[str]) ->
         raise UnfitOption(f"The {what} `{name}` reads the column `{column}`, and no row has it.{hint}")
 
 
+def check_columns(task: object, scorers: Iterable[RowScorer], columns: Iterable[str], *, has_task: bool) -> None:
+    """Raise UnfitOption for a column that a task or a scorer reads and no row has."""
+    known = list(columns)
+    if isinstance(task, Function):
+        _check("task", task.name, columns_needed(task), known)
+    for each in scorers:
+        _check("scorer", each.name, each.inputs or (), [*known, OUTPUT] if has_task else known)
+
+
 def _check_names(names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
@@ -123,12 +127,13 @@ def _check_names(names: Iterable[str]) -> None:
         seen.add(name)
 
 
-def _dataset(given: object) -> Dataset:
-    if isinstance(given, DatasetReference) or hasattr(given, "revision_id") or hasattr(given, "dataset_name"):
+def dataset_of(given: object) -> Dataset:
+    """The rows that a caller named: a revision of the store, or whatever a dataset is made of. Raises DatasetError."""
+    name, revision = getattr(given, "dataset_name", None), getattr(given, "revision_id", None)
+    if name is not None or revision is not None:
         store = DatasetStore()
-        revision = getattr(given, "revision_id", None)
-        entry = store.find(revision_id=revision) if revision else store.find(name=getattr(given, "dataset_name", None))
-        return Dataset(f"the dataset {entry.name}", lambda: store.rows(entry))
+        entry = store.find(name=name, revision_id=revision)
+        return Dataset(f"{entry.name}, revision {entry.revision_id}", lambda: store.rows(entry))
     return open_dataset(given)
 
 

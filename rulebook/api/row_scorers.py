@@ -32,12 +32,8 @@ class FunctionScorer(Struct, frozen=True):
     """A function of a user's own as a scorer of rows. What it raises fails its row and no other."""
 
     function: ANY_FUNCTION
+    name: str
     batch_rows: int = 64
-
-    @property
-    def name(self) -> str:
-        """The function's name in kebab case."""
-        return self.function.name
 
     @property
     def inputs(self) -> Sequence[str] | None:
@@ -94,7 +90,7 @@ def row_scorer(scorer: object, columns: Callable[[], Mapping[str, Kind]]) -> Row
         case Scorer():
             return MeasuredScorer(scorer.name, scorer.measure)
         case Function():
-            return FunctionScorer(scorer)
+            return FunctionScorer(scorer, scorer.name)
         case SqlScorer():
             return SqlRows(scorer, columns())
     if callable(getattr(scorer, "score_batch", None)) and isinstance(getattr(scorer, "name", None), str):

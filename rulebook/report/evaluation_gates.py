@@ -1,28 +1,11 @@
 """What an evaluation's aggregates must reach, and whether they do. Nothing that could not be measured is ever met."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from rulebook.report.evaluation_tally import PERCENTS, Summary
-
-
-class Bounds(Struct, frozen=True):
-    """The least and the most that a figure may be, both inclusive; None: unbounded."""
-
-    min: float | None = None
-    max: float | None = None
-
-
-class Gate(Struct, frozen=True):
-    """What one scorer's figures must reach. `figures` are some of `FIGURES`.
-
-    `unmeasured_max` is how many rows of the scorer may be without a result.
-    """
-
-    scorer: str
-    figures: Mapping[str, Bounds]
-    unmeasured_max: int = 0
+from rulebook.report.evaluation_tally import Summary
+from rulebook.spec.evaluation_parts import PERCENTS, Bounds, Gate
 
 
 class Verdict(Struct, frozen=True):
@@ -34,10 +17,6 @@ class Verdict(Struct, frozen=True):
     bounds: Bounds
     is_met: bool
     words: str
-
-
-FIGURES = ("mean", "pass_rate", *(f"p{percent}" for percent in PERCENTS))
-"""Every figure that a gate may bound."""
 
 
 def verdicts_of(gates: Sequence[Gate], summaries: Sequence[Summary]) -> tuple[Verdict, ...]:

@@ -4,7 +4,8 @@ from rulebook import __version__
 from rulebook.report.eval_report import plain
 from rulebook.report.evaluation_gates import Verdict
 from rulebook.report.evaluation_outcome import Evaluated
-from rulebook.report.evaluation_tally import PERCENTS, Summary
+from rulebook.report.evaluation_tally import Summary
+from rulebook.spec.evaluation_parts import PERCENTS
 
 SCHEMA = "rulebook.evaluation-report"
 VERSION = 1

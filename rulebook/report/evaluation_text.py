@@ -13,8 +13,9 @@ gates
 from collections.abc import Iterator, Sequence
 
 from rulebook.report.evaluation_outcome import Evaluated, Told
-from rulebook.report.evaluation_tally import PERCENTS, Summary
+from rulebook.report.evaluation_tally import Summary
 from rulebook.report.text import WIDTH
+from rulebook.spec.evaluation_parts import PERCENTS
 from rulebook.terminal import columns, cut, harmless, padded, painted, wrapped
 
 _NAME = 30

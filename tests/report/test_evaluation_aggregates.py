@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulebook.measures.row_scores import RowFailure
-from rulebook.report.evaluation_gates import Bounds, Gate, verdicts_of
+from rulebook.report.evaluation_gates import verdicts_of
 from rulebook.report.evaluation_interval import student_t
 from rulebook.report.evaluation_scores import MOST_VALUES, Scores
-from rulebook.report.evaluation_tally import PERCENTS, Summary, Tally
+from rulebook.report.evaluation_tally import Summary, Tally
+from rulebook.spec.evaluation_parts import PERCENTS, Bounds, Gate
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
