@@ -76,7 +76,7 @@ FOR_A_CLEAN_FILE = (
     "rulebook.cli.arguments",
 )
 MOST_OF_OURS = 122
-"""Modules of ours that linting `RULES` may load; it loads 119. Each costs about a quarter of a millisecond."""
+"""Modules of ours that linting `RULES` may load; it loads 122. Each costs about a quarter of a millisecond."""
 
 RULES = """\
 schema: chock.eval

@@ -17,7 +17,7 @@ def look(loaded: Loaded, files: Files) -> None:
 
     sight = rows_in_sight(spec.dataset, os.path.dirname(loaded.file), files)
     for scorer in spec.scorers if sight is not None else ():
-        if sight is not None and scorer.kind == "json_match":
+        if sight is not None and scorer.options.get("paths"):
             documents = [each for column in scorer.inputs or () for each in _documents(column, sight.rows)]
             if documents:
                 _look_at(loaded, scorer, documents)
@@ -33,7 +33,7 @@ def _documents(column: str, rows: Sequence[Mapping[str, object]]) -> list[object
 def _look_at(loaded: Loaded, scorer: ScorerSpec, documents: list[object]) -> None:
     from rulebook.measures.json_match import ABSENT, at_path, json_path_to  # as above
 
-    paths = scorer.options["paths"]
+    paths = scorer.options.get("paths")
     for place, text in enumerate(paths if isinstance(paths, list | tuple) else ()):
         path = json_path_to(str(text))
         if all(at_path(document, path) is ABSENT for document in documents):

@@ -8,6 +8,8 @@ import math
 
 from msgspec import Struct
 
+from rulebook.report.evaluation_scores import Sorted
+
 Z_95 = 1.959963984540054
 
 
@@ -28,6 +30,17 @@ class Draws:
         self._count = self._count_2 = 0
         self._shift: float | None = None
         self._sum_2 = self._cross = 0.0
+
+    @classmethod
+    def of(cls, values: Sorted) -> "Draws":
+        """Rows that gave these scores, each row one of them."""
+        draws = cls()
+        if values.count:
+            shift = draws._shift = values.least()
+            draws.rows = draws._count = draws._count_2 = values.count
+            draws._cross = sum((value - shift) * count for value, count in values)
+            draws._sum_2 = sum((value - shift) * (value - shift) * count for value, count in values)
+        return draws
 
     def add(self, scores: int, total: float) -> None:
         """One more row, which gave that many scores with that sum."""

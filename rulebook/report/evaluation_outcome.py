@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from rulebook.evidence.row_records import RowRecord, Stage
+from rulebook.measures.row_scores import RowFailure
 from rulebook.report.evaluation_gates import Verdict, verdicts_of
 from rulebook.report.evaluation_tally import Summary, Tally
 from rulebook.spec.evaluation_parts import Gate
@@ -61,11 +62,13 @@ class Reckoning:
         if record.end is not None:
             self._ended[record.end.stage] += 1
             self._tell(record.row, None, record.end.stage, record.end.type, record.end.message)
-        for place, tally in enumerate(self._tallies):
-            failure = record.failed(place)
-            tally.add(failure or record.results[place])
-            if failure is not None and record.end is None:
-                self._tell(record.row, self._names[place], "scorer", failure.type, failure.message)
+            for tally in self._tallies:
+                tally.add(RowFailure(record.end.type, record.end.message))
+            return
+        for name, tally, result in zip(self._names, self._tallies, record.results, strict=True):
+            tally.add(result)
+            if isinstance(result, RowFailure):
+                self._tell(record.row, name, "scorer", result.type, result.message)
 
     def outcome(self, name: str, run: str, gates: Sequence[Gate], notes: Sequence[str] = ()) -> Evaluated:
         """What it all came to."""

@@ -3,7 +3,7 @@
 import math
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import accumulate
 
@@ -46,16 +46,22 @@ class Sorted:
         self._values, self._up_to = values, up_to
         self.count = up_to[-1] if values else 0
 
+    def __iter__(self) -> Iterator[tuple[float, int]]:
+        """Each of the values, and how often it is there."""
+        before = 0
+        for value, up_to in zip(self._values, self._up_to, strict=True):
+            yield value, up_to - before
+            before = up_to
+
     def mean(self) -> float:
         """The mean, rounded once: every float is a whole number of 2**-1074, and so is their sum."""
         if len(self._values) == self.count:
             with suppress(OverflowError):
                 return math.fsum(self._values) / self.count
-        whole, before = 0, 0
-        for value, up_to in zip(self._values, self._up_to, strict=True):
+        whole = 0
+        for value, count in self:
             top, bottom = value.as_integer_ratio()
-            whole += (top << (1_075 - bottom.bit_length())) * (up_to - before)
-            before = up_to
+            whole += (top << (1_075 - bottom.bit_length())) * count
         return whole / (self.count << 1_074)
 
     def least(self) -> float:

@@ -40,23 +40,28 @@ class Tally:
         self._threshold = threshold
         self._failed = self._empty = 0
         self._scores = Scores()
-        self._draws = Draws()
+        self._draws: Draws | None = None
 
     def add(self, result: RowScores) -> None:
         """One row's result."""
         if isinstance(result, RowFailure):
             self._failed += 1
+        elif len(result) == 1 and self._draws is None:
+            self._scores.add(result[0][0])
         elif result:
+            if self._draws is None:  # up to here every row gave one score, and the scores tell all of the rows
+                self._draws = Draws.of(self._scores.sorted())
             for score, _ in result:
                 self._scores.add(score)
-            self._draws.add(len(result), result[0][0] if len(result) == 1 else math.fsum(each[0] for each in result))
+            self._draws.add(len(result), math.fsum(each[0] for each in result))
         else:
             self._empty += 1
 
     def summary(self) -> Summary:
         """The aggregates so far."""
-        found = Summary(self._name, self._draws.rows, 0, self._failed, self._empty, self._threshold)
         values = self._scores.sorted()
+        draws = self._draws or Draws.of(values)
+        found = Summary(self._name, draws.rows, 0, self._failed, self._empty, self._threshold)
         if not values.count:
             return found
         mean = values.mean()
@@ -70,7 +75,7 @@ class Tally:
             found.threshold,
             mean,
             values.reaching(self._threshold) / values.count,
-            interval_of(mean, self._draws, is_binary=values.is_binary(), is_share=is_share),
+            interval_of(mean, draws, is_binary=values.is_binary(), is_share=is_share),
             values.least(),
             values.most(),
             tuple(map(values.percentile, PERCENTS)),
