@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 
 import rulebook
@@ -166,6 +167,14 @@ def test_a_command_sees_no_keys_unless_they_are_passed(
     passed = text.replace("task.py]", "task.py], pass_env: [OPENAI_API_KEY]").replace("none", "sk-nothing")
     (place / "numbers.yaml").write_text(passed, encoding="utf-8")
     assert report_of(capsys, "--limit", "1")[1]["scorers"][0]["mean"] == 1.0
+
+
+def test_every_row_is_written_as_a_table(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_numbers(place)
+    assert report_of(capsys, "--limit", "2", "--table", "all.parquet")[0] == 0
+    rows = pyarrow.parquet.read_table(place / "all.parquet").to_pylist()
+    assert [(row["n"], row["output"], row["same_value"]) for row in rows] == [(1, "1", 1.0), (2, "2", 0.0)]
+    assert main(["evaluation", "run", "numbers.yaml", "--table", "numbers.yaml"]) == 1
 
 
 def test_functions_run_only_where_that_is_allowed(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet
 import pytest
 
 import rulebook
@@ -202,14 +203,14 @@ def test_a_row_without_the_column_fails_for_that_scorer_alone() -> None:
     assert "no column `expected`" in str(list(run.rows())[1].failed(0))
 
 
-@pytest.mark.parametrize("output", [math.nan, {1, 2}, {"a": math.inf}, object()], ids=repr)
+@pytest.mark.parametrize("output", [math.nan, {1, 2}, {"a": math.inf}, object()], ids=["nan", "set", "inf", "object"])
 def test_an_output_that_is_no_data_is_an_error_of_its_row(output: object) -> None:
     task = rulebook.function(_named(lambda question: "fine" if question == "one" else output))
     run = Evaluation.create("outputs", dataset=ROWS[:2], task=task, scorers=[scorers.json_valid()]).run()
     assert [record.end and record.end.type for record in run.rows()] == [None, "UnfitKind"]
 
 
-@pytest.mark.parametrize("output", ["half \ud800", {"n": 2**70}, None, [1, {"a": None}]], ids=repr)
+@pytest.mark.parametrize("output", ["half \ud800", {"n": 2**70}, None, [1, {"a": None}]], ids=["half", "huge", "none", "list"])
 def test_an_output_is_kept_as_it_was(output: object) -> None:
     task = rulebook.function(_named(lambda question: output))  # noqa: ARG005
     run = Evaluation.create("outputs", dataset=ROWS[:1], task=task, scorers=[scorers.json_valid()]).run()
@@ -336,3 +337,39 @@ def test_several_scores_a_row_are_counted_and_said() -> None:
     found = run.table()["both"]
     assert (found.scores, found.rows, found.empty, found.failed) == (3, 1, 1, 0)
     assert "3 in 1 rows" in str(run.table())
+
+
+def test_a_run_is_one_table_with_every_score_and_error(tmp_path: Path) -> None:
+    @rulebook.function
+    def per_letter(output: str) -> list[EvaluationScorerResult]:
+        return [EvaluationScorerResult(1.0, {"letter": letter}) for letter in output]
+
+    given = [scorers.exact_match(), per_letter]
+    run = Evaluation.create("numbers", dataset=ROWS, task=answer, scorers=given).run()
+    path = run.to_parquet()
+    table = pyarrow.parquet.read_table(path)
+    assert table.column_names == [
+        *("question", "expected", "output", "output_error"),
+        *(f"{name}_{what}" for name in ("exact-match", "per-letter") for what in ("value", "error", "metadata")),
+    ]
+    first, second, third = table.to_pylist()
+    assert (first["output"], first["exact-match_value"], first["per-letter_value"]) == ("1", 1.0, 1.0)
+    assert first["exact-match_metadata"] == '{"matched":true}'
+    assert json.loads(second["per-letter_metadata"])[3] == {"score": 1.0, "metadata": {"letter": "i"}}
+    assert (second["exact-match_value"], second["per-letter_value"], second["output_error"]) == (0.0, None, None)
+    assert (third["output"], third["output_error"]) == (None, "LookupError: nobody knows three")
+    assert {third[f"exact-match_{what}"] for what in ("value", "error", "metadata")} == {None}
+
+
+def test_a_table_has_the_rows_that_could_not_be_read_and_scorers_that_failed(tmp_path: Path) -> None:
+    @rulebook.function
+    def fails(output: object) -> float:
+        raise ValueError(output)
+
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"output": {"a": 1}}\n{"output": \n{"output": "x"}\n', encoding="utf-8")
+    run = Evaluation.create("damaged", dataset=file, scorers=[fails]).run()
+    rows = pyarrow.parquet.read_table(run.to_parquet()).to_pylist()
+    assert [row["output"] for row in rows] == ['{"a":1}', None, '"x"']
+    assert [bool(row["output_error"]) for row in rows] == [False, True, False]
+    assert [row["fails_error"] for row in rows] == ["ValueError: {'a': 1}", None, "ValueError: x"]

@@ -64,13 +64,18 @@ class EvaluationRules:
         return self._spec.head.name
 
     def run(
-        self, *, limit: int | None = None, resume: bool = False, heard: Callable[[int], object] = lambda _: None
+        self,
+        *,
+        limit: int | None = None,
+        resume: bool = False,
+        table: str | None = None,
+        heard: Callable[[int], object] = lambda _: None,
     ) -> Evaluated:
         """Run it over its rows, or the first `limit` of them, and write the report into the run's folder.
 
         `resume`: go on with the latest run of the same file, rows and limit, whether it was killed or came to its end;
-        a new one where there is none. `heard` is told now and then how many rows are done. Raises UsageError,
-        DatasetError.
+        a new one where there is none. `table` is where a Parquet table of all results is written. `heard` is told now
+        and then how many rows are done. Raises UsageError, DatasetError.
         """
         folder = runs_folder(os.path.abspath(self.path))
         fingerprint = self._fingerprint(limit)
@@ -85,6 +90,10 @@ class EvaluationRules:
         plan = Plan(self._spec.gates, thresholds, self.dataset.drift)
         evaluated = run_evaluation(work, found, before, plan, heard)
         write_report(before, evaluation_report(evaluated))
+        if table is not None:
+            from rulebook.services.evaluation_table import write_results  # 60 ms, which only a table pays for
+
+            write_results(before, self.dataset, found.scorers, table)
         return evaluated
 
     def _made_task(self) -> Task | None:

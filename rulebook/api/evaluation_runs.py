@@ -12,8 +12,10 @@ from rulebook.report.evaluation_outcome import Evaluated
 from rulebook.report.evaluation_report import evaluation_report
 from rulebook.report.evaluation_tally import Summary
 from rulebook.report.evaluation_text import render_evaluation, table_lines
+from rulebook.services.datasets import Dataset
 from rulebook.services.evaluation_journal import JournalHead, read_records
 from rulebook.services.evaluation_runs import write_report
+from rulebook.services.evaluation_table import write_results
 from rulebook.session.evaluating import Task
 
 
@@ -55,6 +57,10 @@ class Rescorable(Protocol):
     def scorers(self) -> Sequence[object]:
         """Its handles."""
 
+    @property
+    def dataset(self) -> Dataset:
+        """Its rows."""
+
 
 class EvaluationRun:
     """One run: what every scorer said of every row, and what it comes to.
@@ -94,6 +100,13 @@ class EvaluationRun:
     def rows(self) -> Iterator[RowRecord]:
         """What became of each row, in their order, one at a time."""
         return read_records(self.folder)
+
+    def to_parquet(self) -> str:
+        """Write one table of the dataset's columns, the outputs and what each scorer said, and give its path.
+
+        Raises UsageError where pyarrow is not installed.
+        """
+        return write_results(self.folder, self.evaluation.dataset, self._names)
 
     def rescore(
         self,

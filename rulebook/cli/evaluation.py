@@ -43,5 +43,8 @@ def _parser() -> Arguments:
         "--format", type=choice("--format", FORMATS), default="text", metavar="FORMAT", help="text (default) or json"
     )
     parser.add_argument("--output", metavar="FILE", help="write the report there")
+    parser.add_argument(
+        "--table", metavar="FILE", help="write every row with its output, scores and errors there, as Parquet"
+    )
     parser.add_argument("--allow-python", action="store_true", help="let functions of yours that the file names run")
     return parser

@@ -22,18 +22,21 @@ def run_evaluation(given: Namespace) -> int:
     """Run it, hand out the report, and give the exit status."""
     if not os.path.exists(given.file):
         raise UsageError(f"there is no `{given.file}`.{near_path(given.file)}")
-    if given.output is not None:
-        refuse_over(given.output, (given.file,))
+    for path in (given.output, given.table):
+        if path is not None:
+            refuse_over(path, (given.file,))
     rules = load_evaluation(given.file, machine_ports(given.file), allow_python=given.allow_python)
     progress = _Progress(rules, given.limit)
     try:
-        found = rules.run(limit=given.limit, resume=given.resume, heard=progress.heard)
+        found = rules.run(limit=given.limit, resume=given.resume, table=given.table, heard=progress.heard)
     except BaseException:
         progress.clear()
         if progress.done:
             output.say(f"{progress.done} rows are done. Go on with: rulebook evaluation run {given.file} --resume")
         raise
     progress.clear()
+    if given.table is not None:
+        output.say(f"Wrote {given.table}.")
     hand_out(given, found, evaluation_report, render_evaluation, headline)
     return exit_status(found)
 
