@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -328,3 +329,12 @@ def test_two_programs_do_not_write_one_journal(place: Path) -> None:
         assert process.stdout.readline() == b"held\n"
         resumed = run_slow(place, "--resume")
     assert (resumed.returncode, "is still going on" in resumed.stderr) == (1, True)
+
+
+def test_the_report_is_the_golden_one(pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluation", "run", str(ROOT / "rules" / "support-triage.yaml"), "--format", "json"]) == 0
+    got = re.sub(r'"run": "\w+"', '"run": "RUN"', capsys.readouterr().out)
+    golden = Path(__file__).parent / "report" / "evaluation_report.json"
+    if pytestconfig.getoption("--write-golden"):
+        golden.write_text(got, encoding="utf-8")
+    assert got == golden.read_text(encoding="utf-8")

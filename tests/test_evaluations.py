@@ -373,3 +373,37 @@ def test_a_table_has_the_rows_that_could_not_be_read_and_scorers_that_failed(tmp
     assert [row["output"] for row in rows] == ['{"a":1}', None, '"x"']
     assert [bool(row["output_error"]) for row in rows] == [False, True, False]
     assert [row["fails_error"] for row in rows] == ["ValueError: {'a': 1}", None, "ValueError: x"]
+
+
+class Grader:
+    """A handle with its own way of taking many rows, as a model's is."""
+
+    name = "grader"
+    inputs = ("output",)
+
+    def __init__(self, said: list[Any]) -> None:
+        self.said, self.asked = said, 0
+
+    def score_rows(self, rows: Any) -> Any:
+        for _ in rows:
+            said = self.said[self.asked]
+            self.asked += 1
+            if isinstance(said, Exception):
+                raise said
+            if said is not None:
+                yield said
+
+
+def test_a_handle_that_takes_many_rows_is_a_scorer() -> None:
+    failed = rulebook.scorers.RowFailure("Timeout", "no reply")
+    grader = Grader([EvaluationScorerResult(0.25, {"a": 1}), failed, EvaluationScorerResult(0.75)])
+    run = Evaluation.create("graded", dataset=[{"output": "a"}] * 3, scorers=[grader, scorers.json_valid()]).run()
+    assert run.means() == {"grader": 0.5, "json-valid": 0.0}
+    assert [record.failed(0) for record in run.rows()] == [None, failed, None]
+
+
+@pytest.mark.parametrize("said", [OSError("gone"), None], ids=["breaks", "says nothing"])
+def test_a_handle_that_breaks_leaves_its_rows_unmeasured(said: Any) -> None:
+    grader = Grader([EvaluationScorerResult(1.0), said, said])
+    run = Evaluation.create("graded", dataset=[{"output": "a"}] * 3, scorers=[grader]).run()
+    assert (run.means(), run.table()["grader"].failed) == ({"grader": 1.0}, 2)

@@ -1,7 +1,8 @@
 """What Python users hand to an evaluation, as what a run works with: scorers of rows, and the task."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import cast, get_type_hints
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Protocol, cast, get_type_hints
 
 from msgspec import Struct
 
@@ -81,6 +82,49 @@ class SqlRows:
         ]
 
 
+class Handle(Protocol):
+    """A scorer that has its own way of taking many rows, such as one that asks a model several things at once."""
+
+    @property
+    def name(self) -> str:
+        """What its scores are called."""
+
+    @property
+    def inputs(self) -> Sequence[str]:
+        """The columns that it reads."""
+
+    def score_rows(self, rows: Iterable[Mapping[str, object]]) -> Iterator[EvaluationScorerResult | RowFailure]:
+        """The result of each row, in order."""
+
+
+class HandleScorer(Struct, frozen=True):
+    """Such a handle as a scorer of rows. Where it breaks, the rows that it has said nothing of have failed."""
+
+    handle: Handle
+    batch_rows: int = 32
+
+    @property
+    def name(self) -> str:
+        """The handle's."""
+        return self.handle.name
+
+    @property
+    def inputs(self) -> Sequence[str] | None:
+        """The handle's."""
+        return self.handle.inputs
+
+    def score_batch(self, rows: Sequence[Mapping[str, object]]) -> Sequence[RowScores]:
+        """What it says of each row."""
+        found: list[RowScores] = []
+        broken: RowFailure = RowFailure("UnfitKind", f"the scorer `{self.name}` said nothing of this row")
+        try:
+            for result in islice(self.handle.score_rows(rows), len(rows)):
+                found.append(result if isinstance(result, RowFailure) else [_emitted(result)])
+        except Exception as error:
+            broken = failure_of(error)
+        return [*found, *[broken] * (len(rows) - len(found))]
+
+
 def row_scorer(scorer: object, columns: Callable[[], Mapping[str, Kind]]) -> RowScorer:
     """The scorer of rows that a handle stands for. `columns` gives the dataset's with `output`, where SQL asks.
 
@@ -93,8 +137,8 @@ def row_scorer(scorer: object, columns: Callable[[], Mapping[str, Kind]]) -> Row
             return FunctionScorer(scorer, scorer.name)
         case SqlScorer():
             return SqlRows(scorer, columns())
-    if callable(getattr(scorer, "score_batch", None)) and isinstance(getattr(scorer, "name", None), str):
-        return cast(RowScorer, scorer)
+    if callable(getattr(scorer, "score_rows", None)) and isinstance(getattr(scorer, "name", None), str):
+        return HandleScorer(cast(Handle, scorer))
     if callable(scorer):
         name = getattr(scorer, "__name__", repr(scorer))
         raise UnfitKind(f"`{name:.60}` is no scorer. Write `@rulebook.function` above it, or call it if it makes one.")

@@ -1,6 +1,7 @@
 """The work of `rulebook evaluation run`, apart from its options."""
 
 import os
+import shlex
 import sys
 import time
 from argparse import Namespace
@@ -32,7 +33,9 @@ def run_evaluation(given: Namespace) -> int:
     except BaseException:
         progress.clear()
         if progress.done:
-            output.say(f"{progress.done} rows are done. Go on with: rulebook evaluation run {given.file} --resume")
+            again = ["rulebook", "evaluation", "run", given.file, "--resume"]
+            again += ["--allow-python"] * given.allow_python + (["--limit", str(given.limit)] if given.limit else [])
+            output.say(f"{progress.done} rows are done. Go on with: {shlex.join(again)}")
         raise
     progress.clear()
     if given.table is not None:

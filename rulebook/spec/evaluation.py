@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from rulebook.diagnostic import has_errors
 from rulebook.languages.faults import Shown
 from rulebook.languages.fields import Duration
 from rulebook.place import Path
@@ -68,7 +69,7 @@ def read_evaluation(document: Located, reader: Reader) -> EvaluationSpec | None:
     task = _task(reader, file.task)
     scorers = read_scorers(reader)
     gates = read_gates(reader, [each.name for each in scorers]) if file.gates is not None else ()
-    if dataset is None or task is None or reader.problems:
+    if dataset is None or task is None or has_errors(tuple(reader.problems)):
         return None
     timeout_s = 60.0 if task.timeout is None else task.timeout
     return EvaluationSpec(document, file, dataset, scorers, gates, task.python, task.argv, timeout_s, task.pass_env)
