@@ -285,6 +285,14 @@ def test_rescoring_runs_no_task() -> None:
         run.rescore(scorers=[scorers.contains()], evaluation=run.evaluation)
 
 
+def test_rescoring_keeps_the_outputs_and_errors_in_their_rows() -> None:
+    rows = [ROWS[2], ROWS[0], ROWS[2], ROWS[1]]
+    run = Evaluation.create("numbers", dataset=rows, task=answer, scorers=[scorers.exact_match()]).run()
+    again = list(run.rescore(scorers=[scorers.contains()]).rows())
+    assert [record.end and record.end.type for record in again] == ["LookupError", None, "LookupError", None]
+    assert [record.output for record in again if record.end is None] == ["1", "zwei"]
+
+
 def test_a_run_leaves_its_report_and_its_rows_on_the_disk(home: Path) -> None:
     run = Evaluation.create("a / strange name", dataset=ROWS, task=answer, scorers=[scorers.exact_match()]).run()
     folder = Path(run.folder)
