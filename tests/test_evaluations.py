@@ -256,6 +256,21 @@ def test_a_task_is_tried_again_as_often_as_it_says() -> None:
     assert (run.means(), len(seen)) == ({"exact-match": 1.0}, 2)
 
 
+def test_a_function_that_ends_the_program_fails_its_row_alone() -> None:
+    @rulebook.function
+    def ends(question: str) -> str:
+        return sys.exit("enough") if question == "two" else question
+
+    @rulebook.function
+    def graded(output: str) -> float:
+        return sys.exit("enough") if output == "three" else 1.0
+
+    run = Evaluation.create("ends", dataset=ROWS, task=ends, scorers=[graded]).run()
+    assert run.means() == {"graded": 1.0}
+    failed = [record.failed(0) for record in run.rows()]
+    assert [each and each.type for each in failed] == [None, "SystemExit", "SystemExit"]
+
+
 def test_a_function_may_ask_for_a_trace() -> None:
     @rulebook.function
     def traced(output: str, trace: object) -> float:  # noqa: ARG001

@@ -10,7 +10,7 @@ from rulebook.api.functions import Function
 from rulebook.api.scorer_handle import Scorer
 from rulebook.api.scorer_result import EvaluationScorerResult
 from rulebook.api.sql_scorer import SqlScorer
-from rulebook.errors import DatasetError, UnfitKind
+from rulebook.errors import DatasetError, Stopped, UnfitKind
 from rulebook.evidence.row_columns import Kind
 from rulebook.measures.row_scores import MeasuredScorer, RowFailure, RowScorer, RowScores, failure_of
 from rulebook.services.sql_scores import SqlScorer as SqlWork
@@ -49,7 +49,9 @@ class FunctionScorer(Struct, frozen=True):
         for left in range(self.function.retries, -1, -1):
             try:
                 return [_emitted(each) for each in self.function.scores_of_row(row)]
-            except Exception as error:
+            except Stopped:
+                raise
+            except (Exception, SystemExit) as error:  # a scorer that ends the program ends its row alone
                 if left == 0 or isinstance(error, UnfitKind):
                     return failure_of(error)
         return ()

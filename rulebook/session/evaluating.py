@@ -6,7 +6,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from rulebook.errors import UnfitKind
+from rulebook.errors import Stopped, UnfitKind
 from rulebook.evidence.row_records import RowEnd, RowRecord
 from rulebook.evidence.rows import DamagedRow, Row, Rows
 from rulebook.measures.row_scores import Panel, RowFailure, RowScorer, failure_of
@@ -83,7 +83,9 @@ def output_of(task: Task, values: Mapping[str, object]) -> object:
         output = task(values)
         if not isinstance(output, str | RowFailure | None):
             _check_data(output)
-    except Exception as error:
+    except Stopped:
+        raise
+    except (Exception, SystemExit) as error:  # a task that ends the program ends its row alone
         return failure_of(error)
     return output
 
