@@ -21,6 +21,8 @@ demo: $(VENV)/.ready
 	  status=$$?; echo; echo "(exit status $$status: refused, as it should be)"; [ $$status = 3 ]
 	@echo; echo '$$ rulebook task probe rules/report-version.yaml'
 	@$(BIN)/rulebook task probe rules/report-version.yaml
+	@echo; echo '$$ rulebook evaluation run rules/support-triage.yaml'
+	@$(BIN)/rulebook evaluation run rules/support-triage.yaml
 
 test: check
 	$(BIN)/python -m pytest -q -n 2

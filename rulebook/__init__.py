@@ -33,6 +33,8 @@ _PUBLIC = {
     "collect_submission": "rulebook.services.custody_collection",
     "kill_processes": "rulebook.services.custody_processes",
     "delete_files": "rulebook.services.custody_reclaim",
+    "Evaluation": "rulebook.api.evaluations",
+    "EvaluationRun": "rulebook.api.evaluation_runs",
     "EvaluationScorerResult": "rulebook.api.scorer_result",
     "function": "rulebook.api.functions",
     "DatasetClient": "rulebook.api.datasets",

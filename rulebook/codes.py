@@ -136,6 +136,8 @@ CODES: dict[str, Code] = {
     "RB805": Code("groups-dont-fit", "error", "`group_size` {group} doesn't divide `rollouts` {rollouts}."),
     "RB806": Code("contradiction", "error", "`{value}` is both required and forbidden."),
     "RB807": Code("cost-without-currency", "error", "`{key}` needs {needs}."),
+    "RB810": Code("unknown-column", "error", "No row has a column `{column}`.{guess}"),
+    "RB811": Code("path-in-no-row", "warning", "No row has `{path}` in what is expected of it, so both sides lack it and agree everywhere."),
 }  # fmt: skip
 
 

@@ -5,9 +5,10 @@ from rulebook.api.embedding_scorer import embedding_similarity
 from rulebook.api.judge_scorer import llm_judge
 from rulebook.api.label_scorer import jev
 from rulebook.api.model_scorer import ModelScorer
-from rulebook.api.scorer_handle import RowFailure, Scorer
+from rulebook.api.scorer_handle import Scorer
 from rulebook.api.sql_scorer import SqlScorer, sql
 from rulebook.api.text_scorers import contains, exact_match, levenshtein, string_similarity
+from rulebook.measures.row_scores import RowFailure
 
 __all__ = [
     "ModelScorer",

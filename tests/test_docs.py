@@ -76,6 +76,13 @@ def test_the_readme_shows_the_rule_file_and_the_report() -> None:
         assert shown.rstrip() == run(command).rstrip()
 
 
+def test_the_page_of_evaluations_shows_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RULEBOOK_HOME", str(tmp_path))
+    page = (ROOT / "docs" / "evaluations.md").read_text(encoding="utf-8")
+    ((command, shown),) = re.findall(r"^```console\n\$ (rulebook evaluation [^\n]*)\n(.*?)^```$", page, re.M | re.S)
+    assert shown.rstrip() == run(command).rstrip()
+
+
 def test_the_readme_shows_what_lint_prints(tmp_path: Path) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     typo = (ROOT / "rules" / "tidy-session.yaml").read_text(encoding="utf-8")
@@ -90,7 +97,10 @@ PYTHON = [(p, text) for p in PAGES for language, text, _ in fences(p) if languag
 
 
 @pytest.mark.parametrize(("page", "code"), PYTHON, ids=[page.name for page, _ in PYTHON])
-def test_the_python_of_the_documents_runs(page: Path, code: str) -> None:
+def test_the_python_of_the_documents_runs(
+    page: Path, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RULEBOOK_HOME", str(tmp_path))
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     first = {
         "README.md": "True 1.0 {",
@@ -98,6 +108,7 @@ def test_the_python_of_the_documents_runs(page: Path, code: str) -> None:
         "judges.md": "1.0 True",
         "datasets.md": "2 True",
         "scorers.md": ("1.0 {'mismatched': []}\n0.0 {'error'", "[1.0, 0.0]", "1.0 {'cosine'", "trace-quality ('output',)", "intent-judge ('message', 'output')"),
+        "evaluations.md": "{'exact-match': 0.5}",
     }[page.name]
     assert done.stdout.startswith(first)
 

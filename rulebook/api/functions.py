@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import update_wrapper
 from typing import Any, Generic, Literal, ParamSpec, TypeVar, get_args, get_origin, get_type_hints, overload
 
-from rulebook.api.scorer_handle import RowFailure
 from rulebook.api.scorer_options import keywords_of, label
 from rulebook.api.scorer_result import EvaluationScorerResult, number_given, proven_result
 from rulebook.errors import UnfitKind, UnfitOption
+from rulebook.measures.row_scores import RowFailure, failure_of
 
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
@@ -55,7 +55,7 @@ class Function(Generic[Given, Returned]):
             try:
                 yield self.scores_of_row(row)
             except Exception as error:
-                yield RowFailure(type(error).__name__, str(error))
+                yield failure_of(error)
 
     def _bound(self, row: Mapping[str, object]) -> Mapping[str, object]:
         if self.takes_every_column:

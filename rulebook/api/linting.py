@@ -10,6 +10,7 @@ from rulebook.linting import look_over
 from rulebook.services.files import MachineFiles
 from rulebook.source.files import read_text
 from rulebook.source.located import Language
+from rulebook.spec.evaluation_parts import EvaluationSpec
 
 
 class LintResult(Struct, frozen=True):
@@ -47,4 +48,8 @@ def lint_text(text: str, file: str, language: Language) -> LintResult:
 
 
 def _result(loaded: Loaded, files: MachineFiles) -> LintResult:
+    if isinstance(loaded.content, EvaluationSpec):
+        from rulebook.api.evaluation_linting import sql_problems  # only a file with SQL pays for it
+
+        loaded = sql_problems(loaded, loaded.content, files)
     return LintResult(loaded.file, loaded.text, look_over(loaded, files), loaded.rule_count)

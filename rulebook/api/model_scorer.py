@@ -6,11 +6,12 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from rulebook.api.scorer_handle import RowFailure, lacking_column, refuse_other_columns
+from rulebook.api.scorer_handle import refuse_other_columns
 from rulebook.api.scorer_options import columns_read, keywords_of, label
 from rulebook.api.scorer_result import EvaluationScorerResult
 from rulebook.errors import Missing
 from rulebook.evidence.ballots import Ask, Ballot, Voting, polled
+from rulebook.measures.row_scores import RowFailure, lacks_column
 
 ROWS_TOGETHER = 256
 """How many rows are asked about at the same time, as far as the configuration's `concurrency` lets them."""
@@ -60,7 +61,7 @@ class ModelScorer(Struct, frozen=True):
             graded = iter(self._graded([tuple(row[column] for column in self.inputs) for row in whole]))
             for row in together:
                 gap = next((column for column in self.inputs if column not in row), None)
-                yield _told(next(graded)) if gap is None else lacking_column(self.name, gap)
+                yield _told(next(graded)) if gap is None else lacks_column(self.name, gap)
 
     def _graded(self, rows: Sequence[Values]) -> list[EvaluationScorerResult | Exception]:
         found: dict[int, EvaluationScorerResult | Exception] = {}

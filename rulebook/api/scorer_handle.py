@@ -8,15 +8,9 @@ from msgspec import Struct
 from rulebook.api.scorer_options import columns_read, keywords_of, label
 from rulebook.api.scorer_result import EvaluationScorerResult, proven_result
 from rulebook.errors import UnfitKind
+from rulebook.measures.row_scores import RowFailure, lacks_column
 from rulebook.measures.table import BoundMeasure, MissingColumn, Scored, over_rows
 from rulebook.spelling import listed
-
-
-class RowFailure(Struct, frozen=True):
-    """Why a scorer has nothing to say of a row: `type` is the kind of the error, `message` what it said."""
-
-    type: str
-    message: str
 
 
 class Scorer(Struct, frozen=True):
@@ -54,7 +48,7 @@ class Scorer(Struct, frozen=True):
 
     def failure(self, gap: MissingColumn) -> RowFailure:
         """What is said of a row that lacks a column."""
-        return lacking_column(self.name, gap.column)
+        return lacks_column(self.name, gap.column)
 
 
 def refuse_other_columns(name: str, inputs: tuple[str, ...], columns: Mapping[str, object]) -> None:
@@ -65,11 +59,6 @@ def refuse_other_columns(name: str, inputs: tuple[str, ...], columns: Mapping[st
     if len(columns) > len(inputs):
         more = next(column for column in columns if column not in inputs)
         raise UnfitKind(f"The scorer `{name}` reads {listed(inputs)}; it was also given `{more}`.")
-
-
-def lacking_column(name: str, column: str) -> RowFailure:
-    """What is said of a row that lacks a column which a scorer reads."""
-    return RowFailure("UnfitKind", f"the row has no column `{column}`, which the scorer `{name}` reads")
 
 
 def declared(

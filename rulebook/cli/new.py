@@ -7,15 +7,21 @@ from pathlib import Path
 
 from rulebook.cli import output
 from rulebook.cli.arguments import Arguments, subcommand
-from rulebook.cli.starters import EVAL_YAML, EVAL_ZON, TASK_YAML, TASK_ZON
+from rulebook.cli.starters import EVAL_YAML, EVAL_ZON, EVALUATION_YAML, EVALUATION_ZON, TASK_YAML, TASK_ZON
 from rulebook.services.output_files import write_text
 
-_STARTERS = {"eval": (EVAL_YAML, EVAL_ZON), "task": (TASK_YAML, TASK_ZON)}
+_STARTERS = {
+    "eval": (EVAL_YAML, EVAL_ZON),
+    "task": (TASK_YAML, TASK_ZON),
+    "evaluation": (EVALUATION_YAML, EVALUATION_ZON),
+}
 
 
 def run(argv: Sequence[str]) -> int:
     """Write a new rule file and say what to do next."""
-    purposes = {"eval": "write a commented eval spec to start from", "task": "write a commented task to start from"}
+    purposes = {
+        kind: f"write a commented {'eval spec' if kind == 'eval' else kind} to start from" for kind in _STARTERS
+    }
     chosen = subcommand("new", argv, purposes)
     if chosen is None:
         return 0

@@ -154,3 +154,59 @@ TASK_ZON = """\
     .score = "mean",
 }}
 """
+
+EVALUATION_YAML = """\
+# yaml-language-server: $schema=rulebook.evaluation.schema.json
+# Rows, scorers, and what their means must reach. Write the schema file for your editor with
+#   rulebook schema rulebook.evaluation > rulebook.evaluation.schema.json
+# and run it with
+#   rulebook evaluation run {file}
+schema: rulebook.evaluation
+version: 1
+name: {name}
+
+# The rows, or the name of a file of them: .jsonl, .json, .csv, .parquet.
+dataset:
+  rows:
+    - {{question: 'What is 6 times 7?', output: 'It is 42.', expected: '42'}}
+    - {{question: 'What is 2 plus 2?', output: '4', expected: '4'}}
+
+# What makes the `output` of a row, where rows have none: a command that reads the row as JSON and prints the output.
+# task: {{argv: [python3, answer.py]}}
+
+# Each reads columns of a row (`inputs`) and gives a score. What fails in a row is that row's alone, and never a 0.
+scorers:
+  - contains: {{name: holds-the-number}}
+  - levenshtein: {{name: close, inputs: [output, expected]}}
+
+# Exit status 3 when one is not met. How many rows may be unmeasured is `unmeasured: {{max: 0}}`, unless it says more.
+gates:
+  holds-the-number: {{mean: {{min: 0.9}}}}
+"""
+
+EVALUATION_ZON = """\
+// Rows, scorers, and what their means must reach. Run it with
+//   rulebook evaluation run {file}
+.{{
+    .schema = "rulebook.evaluation",
+    .version = 1,
+    .name = "{name}",
+
+    // The rows, or the name of a file of them: .jsonl, .json, .csv, .parquet.
+    .dataset = .{{
+        .rows = .{{
+            .{{ .question = "What is 6 times 7?", .output = "It is 42.", .expected = "42" }},
+            .{{ .question = "What is 2 plus 2?", .output = "4", .expected = "4" }},
+        }},
+    }},
+
+    // Each reads columns of a row (`inputs`) and gives a score. What fails in a row is that row's alone, and never a 0.
+    .scorers = .{{
+        .{{ .contains = .{{ .name = "holds-the-number" }} }},
+        .{{ .levenshtein = .{{ .name = "close", .inputs = .{{ "output", "expected" }} }} }},
+    }},
+
+    // Exit status 3 when one is not met.
+    .gates = .{{ .@"holds-the-number" = .{{ .mean = .{{ .min = 0.9 }} }} }},
+}}
+"""

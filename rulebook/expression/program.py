@@ -16,6 +16,7 @@ from rulebook.ports import Files
 from rulebook.source.files import read_rules
 from rulebook.source.located import Located
 from rulebook.spec.cases import SuiteSpec
+from rulebook.spec.evaluation_parts import EvaluationSpec
 from rulebook.spec.head import schema_of
 from rulebook.spec.reader import Reader
 from rulebook.spec.rules import PackSpec, RuleSpec
@@ -39,7 +40,7 @@ class Loaded(Struct, frozen=True):
     file: str
     text: str
     schema: str | None
-    content: Program | TaskProgram | SuiteSpec | PackSpec | None
+    content: Program | TaskProgram | SuiteSpec | PackSpec | EvaluationSpec | None
     diagnostics: tuple[Diagnostic, ...]
     readers: Mapping[str, Reader]
     rule_count: int = 0
@@ -63,7 +64,7 @@ def compile_document(document: Located, noted: tuple[Diagnostic, ...], files: Fi
     reader = Reader(document)
     readers = {document.file: reader}
     schema = schema_of(document, reader)
-    content: Program | TaskProgram | SuiteSpec | PackSpec | None = None
+    content: Program | TaskProgram | SuiteSpec | PackSpec | EvaluationSpec | None = None
     count = 0
     if schema == "chock.eval":
         content, count = _eval(document, readers, files)
@@ -73,6 +74,11 @@ def compile_document(document: Located, noted: tuple[Diagnostic, ...], files: Fi
         from rulebook.spec.suite import read_suite  # evals and packs do without
 
         content = read_suite(document, reader)
+    elif schema == "rulebook.evaluation":
+        from rulebook.spec.evaluation import read_evaluation  # as above
+
+        evaluation = read_evaluation(document, reader)
+        content, count = evaluation, 0 if evaluation is None else len(evaluation.scorers)
     elif schema == "rulebook.pack":
         content = _pack(document, readers)
     found = [*noted, *(d for each in readers.values() for d in each.problems)]

@@ -51,7 +51,7 @@ class LogWriter:
         """Write one event, and give its id: the byte offset at which its line starts. Raises OSError, ValueError."""
         at, last = self._tail()
         line = log_line(self._session, Entry(kind, payload, time_ms), last)
-        _write(self._file, line + b"\n")
+        write_all(self._file, line + b"\n")
         os.fsync(self._file)
         return at
 
@@ -78,7 +78,7 @@ class LogWriter:
     def _begin(self, path: str) -> None:
         head = os.pread(self._file, len(HEADER) + 1, 0)
         if not head:
-            _write(self._file, HEADER + b"\n")
+            write_all(self._file, HEADER + b"\n")
             os.fsync(self._file)
         elif head != HEADER + b"\n":
             raise UsageError(f"`{path}` is not an audit log: its first line is not `{HEADER.decode()}`.")
@@ -143,7 +143,7 @@ def write_log(path: str, session: str, entries: Iterable[Entry]) -> None:
         os.unlink(draft)
 
 
-def _write(descriptor: int, data: bytes) -> None:
-    """One write; the kernel may still take it in pieces when the disk is nearly full."""
+def write_all(descriptor: int, data: bytes) -> None:
+    """One write; the kernel may still take it in pieces when the disk is nearly full. Raises OSError."""
     while data:
         data = data[os.write(descriptor, data) :]

@@ -8,11 +8,8 @@ from rulebook.source.located import Located
 from rulebook.spec.reader import Reader
 from rulebook.spelling import guess
 
-SCHEMAS: tuple[str, ...] = ("chock.eval", "chock.rl-suite", "rulebook.task", "rulebook.pack")
+SCHEMAS: tuple[str, ...] = ("chock.eval", "chock.rl-suite", "rulebook.task", "rulebook.pack", "rulebook.evaluation")
 """The kinds of rule file that this version reads."""
-
-PLANNED: tuple[str, ...] = ("rulebook.evaluation",)
-"""Kinds of rule file that the language has and this version does not read yet."""
 
 VERSION = 1
 
@@ -40,7 +37,7 @@ def schema_of(document: Located, reader: Reader) -> str | None:
         reader.not_a_mapping((), "a rule file", "a mapping that begins with `schema:`")
         return None
     name = data.get("schema")
-    options = SCHEMAS + PLANNED
+    options = SCHEMAS
     if "schema" not in data:
         purpose = f"it says what kind of rule file this is, such as `{SCHEMAS[0]}`."
         reader.add(
@@ -62,10 +59,6 @@ def schema_of(document: Located, reader: Reader) -> str | None:
             choices=choices,
             guess=guess(str(shown), options, list_up_to=0),
         )
-    elif name in PLANNED:
-        known = ", ".join(f"`{option}`" for option in SCHEMAS)
-        sentence = f"This version of Rulebook doesn't read `{name}` files yet; it reads {known}."
-        reader.add("RB211", ("schema",), sentence=sentence)
     else:
         return name if _version(document, reader) else None
     return None

@@ -12,11 +12,15 @@ from rulebook.evidence.sources import AssistantText, FinalMessage
 from rulebook.outcome import CATEGORIES
 from rulebook.spec.combinators import COMBINATORS, options_of
 from rulebook.spec.eval_groups import GROUPS
+from rulebook.spec.evaluation import DatasetKeys, EvaluationFile, TaskKeys
+from rulebook.spec.evaluation_parts import FIGURES
+from rulebook.spec.gates import BoundKeys, MostKeys
 from rulebook.spec.number_options import BranchOptions
 from rulebook.spec.oracles import OracleKeys
 from rulebook.spec.pack import PackFile
 from rulebook.spec.param_reading import ParamKeys
 from rulebook.spec.reading import BesideKeys
+from rulebook.spec.scorer_options import SCORERS, SHORT, ScorerKeys
 from rulebook.spec.session_eval import EvalFile, expectation_kinds
 from rulebook.spec.submissions import SubmissionKeys
 from rulebook.spec.suite import SuiteFile
@@ -86,6 +90,29 @@ def _oracle() -> Schema:
 
 def _suite() -> Schema:
     return _file(SuiteFile, "chock.rl-suite")
+
+
+def _evaluation() -> Schema:
+    schema = _file(EvaluationFile, "rulebook.evaluation")
+    properties = cast(Schema, schema["properties"])
+    dataset = _model(DatasetKeys)
+    row = {"type": "object", "minProperties": 1}
+    dataset["properties"]["rows"] = _described({"type": "array", "items": row, "minItems": 1}, DatasetKeys, "rows")
+    properties["dataset"] = _described({**dataset, "type": ["object", "string"]}, EvaluationFile, "dataset")
+    properties["task"] = _described({**_model(TaskKeys), "minProperties": 1}, EvaluationFile, "task")
+    kinds = {kind: _scorer(kind, model) for kind, model in SCORERS.items()}
+    scorer = {**_closed(kinds), "minProperties": 1, "maxProperties": 1}
+    properties["scorers"] = _described({"type": "array", "items": scorer, "minItems": 1}, EvaluationFile, "scorers")
+    figures = {figure: {**_model(BoundKeys), "minProperties": 1} for figure in FIGURES}
+    gate = {**_closed({**figures, "unmeasured": _model(MostKeys)}), "minProperties": 1}
+    properties["gates"] = _described({"type": "object", "additionalProperties": gate}, EvaluationFile, "gates")
+    return schema
+
+
+def _scorer(kind: str, model: type[ScorerKeys]) -> Schema:
+    about = (model.__doc__ or "").strip().splitlines()[0]
+    schema = _model(model)
+    return {**schema, "type": ["object", "string"] if kind in SHORT else "object", "description": about}
 
 
 def _pack() -> Schema:
@@ -227,4 +254,10 @@ def _closed(properties: Schema) -> Schema:
 
 
 _WRITTEN: dict[type, str] = {AssistantText: "assistant", FinalMessage: "final_message"}
-_MAKERS = {"chock.eval": _eval, "chock.rl-suite": _suite, "rulebook.task": _task, "rulebook.pack": _pack}
+_MAKERS = {
+    "chock.eval": _eval,
+    "chock.rl-suite": _suite,
+    "rulebook.task": _task,
+    "rulebook.pack": _pack,
+    "rulebook.evaluation": _evaluation,
+}

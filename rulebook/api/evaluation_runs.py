@@ -1,0 +1,146 @@
+"""A run of an evaluation, as Python users hold it. Source: scorers-facts §7."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, Protocol
+
+from msgspec import UNSET, Struct
+
+from rulebook.errors import UnfitOption
+from rulebook.evidence.row_records import RowRecord
+from rulebook.measures.row_scores import RowFailure
+from rulebook.report.evaluation_outcome import Evaluated
+from rulebook.report.evaluation_report import evaluation_report
+from rulebook.report.evaluation_tally import Summary
+from rulebook.report.evaluation_text import render_evaluation, table_lines
+from rulebook.services.datasets import Dataset
+from rulebook.services.evaluation_journal import JournalHead, read_records
+from rulebook.services.evaluation_runs import write_report
+from rulebook.services.evaluation_table import write_results
+from rulebook.session.evaluating import Task
+
+
+class Table(Struct, frozen=True):
+    """One line for each scorer, in their order; as text it is the table that the command prints."""
+
+    scorers: Sequence[Summary]
+
+    def __str__(self) -> str:
+        return "\n".join(line.rstrip() for line in table_lines(self.scorers))
+
+    def __iter__(self) -> Iterator[Summary]:
+        return iter(self.scorers)
+
+    def __len__(self) -> int:
+        return len(self.scorers)
+
+    def __getitem__(self, name: str) -> Summary:
+        """The line of the scorer of that name. Raises KeyError."""
+        for each in self.scorers:
+            if each.name == name:
+                return each
+        raise KeyError(name)
+
+
+class Rescorable(Protocol):
+    """What a run asks of its evaluation."""
+
+    def rescored(
+        self, task: Task, scorers: Iterable[object], name: str, metadata: Mapping[str, object] | None
+    ) -> "EvaluationRun":
+        """A run of other scorers over outputs that are there."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def scorers(self) -> Sequence[object]:
+        """Its handles."""
+
+    @property
+    def dataset(self) -> Dataset:
+        """Its rows."""
+
+
+class EvaluationRun:
+    """One run: what every scorer said of every row, and what it comes to.
+
+    `id` names it, `folder` is where its journal and its report lie.
+    """
+
+    status: Literal["succeeded"] = "succeeded"
+
+    def __init__(
+        self, evaluation: Rescorable, head: JournalHead, folder: str, metadata: Mapping[str, object], found: Evaluated
+    ) -> None:
+        self.evaluation = evaluation
+        self.id = head.run
+        self.folder = folder
+        self.metadata = metadata
+        self._names = head.scorers
+        self._found = found
+        write_report(folder, self.report())
+
+    def wait(self, timeout: float = 600, poll_interval: float = 2, raise_on_failure: bool = True) -> "EvaluationRun":  # noqa: ARG002
+        """The run itself: it was over when `run` returned. The arguments are the reference's, and have no effect."""
+        return self
+
+    def means(self) -> dict[str, float | None]:
+        """The mean of each scorer's scores; None where it could measure no row, which is not 0."""
+        return {each.name: each.mean for each in self._found.scorers}
+
+    def table(self) -> Table:
+        """Each scorer's mean, with how many scores and failures it covers, its interval and its percentiles."""
+        return Table(self._found.scorers)
+
+    def report(self) -> dict[str, object]:
+        """The report `rulebook.evaluation-report` as plain data."""
+        return evaluation_report(self._found)
+
+    def rows(self) -> Iterator[RowRecord]:
+        """What became of each row, in their order, one at a time."""
+        return read_records(self.folder)
+
+    def to_parquet(self) -> str:
+        """Write one table of the dataset's columns, the outputs and what each scorer said, and give its path.
+
+        Raises UsageError where pyarrow is not installed.
+        """
+        return write_results(self.folder, self.evaluation.dataset, self._names)
+
+    def rescore(
+        self,
+        scorers: Iterable[object] | None = None,
+        evaluation: Rescorable | None = None,
+        name: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+    ) -> "EvaluationRun":
+        """Score this run's outputs once more, by `scorers` or those of another `evaluation`; no task is run.
+
+        Raises UnfitOption when both are given, or a `name` without `scorers`.
+        """
+        if scorers is not None and evaluation is not None:
+            raise UnfitOption("Give `scorers` or `evaluation`, not both.")
+        if name is not None and scorers is None:
+            raise UnfitOption("`name` is for new `scorers`: give them too, or leave it out.")
+        other = evaluation or self.evaluation
+        given = other.scorers if scorers is None else scorers
+        title = name or (f"{self.evaluation.name} (rescored)" if scorers is not None else other.name)
+        return self.evaluation.rescored(self._outputs(), given, title, metadata)
+
+    def _outputs(self) -> Task:
+        records = read_records(self.folder)
+
+        def output(row: Mapping[str, object]) -> object:
+            for record in records:
+                # a row that could not be read then cannot be read now, and is not asked for
+                if record.end is None:
+                    return row.get("output") if record.output is UNSET else record.output
+                if record.end.stage == "task":
+                    return RowFailure(record.end.type, record.end.message)
+            raise UnfitOption("the run has no output for this row")
+
+        return output
+
+    def __str__(self) -> str:
+        return render_evaluation(self._found)

@@ -1,0 +1,149 @@
+"""Evaluations from Python: a dataset, a task and scorers, run in place. Source: scorers; scorers-facts §7."""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rulebook.api.evaluation_runs import EvaluationRun
+from rulebook.api.functions import Function
+from rulebook.api.row_scorers import columns_needed, output_kind, row_scorer, row_task
+from rulebook.errors import UnfitKind, UnfitOption
+from rulebook.evidence.row_columns import Kind
+from rulebook.measures.row_scores import RowScorer
+from rulebook.services.chance import MachineChance
+from rulebook.services.clock import MachineClock, unix_ms
+from rulebook.services.dataset_store import DatasetStore
+from rulebook.services.datasets import Dataset, open_dataset
+from rulebook.services.evaluation_journal import JournalHead
+from rulebook.services.evaluation_runs import named_folder
+from rulebook.services.store import new_session_id
+from rulebook.session.evaluating import OUTPUT, Task, Work
+from rulebook.session.evaluation_running import Plan, run_evaluation
+from rulebook.spelling import guess
+
+
+class Evaluation:
+    """What is to be measured: made once with `create`, run as often as is wanted.
+
+    `scorers` are the handles that were given, `scorer_names` their names in that order.
+    """
+
+    def __init__(
+        self, name: str, dataset: Dataset, task: object, scorers: tuple[object, ...], metadata: Mapping[str, object]
+    ) -> None:
+        self.name = name
+        self.dataset = dataset
+        self.task = task
+        self.scorers = scorers
+        self.metadata = metadata
+        self._task = None if task is None else row_task(task)
+        self._scorers = tuple(row_scorer(each, self._columns) for each in scorers)
+        self.scorer_names = tuple(each.name for each in self._scorers)
+        _check_names(self.scorer_names)
+        check_columns(task, self._scorers, dataset.columns, has_task=task is not None)
+
+    @classmethod
+    def create(
+        cls,
+        name: str,
+        *,
+        dataset: object,
+        task: object = None,
+        scorers: Iterable[object],
+        metadata: Mapping[str, object] | None = None,
+        suite_id: str | None = None,  # noqa: ARG003
+    ) -> "Evaluation":
+        """An evaluation of a task over a dataset.
+
+        `dataset` is what `DatasetClient().upload` gave, or whatever it takes: a path, a list of rows, columns, a
+        frame. `task` is a function with `@rulebook.function` above it; None: every row has its own `output`. `suite_id`
+        is the reference's, and has no effect. Raises UnfitOption for a blank name, no scorers, a name that two of them
+        share, and a column that no row has; UnfitKind for what is no scorer, task or metadata; DatasetError.
+        """
+        if not isinstance(name, str) or not name.strip():
+            raise UnfitOption('An evaluation needs a name: `Evaluation.create("support-triage", …)`.')
+        if isinstance(scorers, str) or not isinstance(scorers, Iterable):
+            raise UnfitKind(f"`scorers` is a list of scorers; this is {scorers!r:.80}.")
+        given = tuple(scorers)
+        if not given:
+            raise UnfitOption("An evaluation needs scorers, such as `scorers=[rulebook.scorers.json_valid()]`.")
+        return cls(name.strip(), dataset_of(dataset), task, given, _metadata(metadata))
+
+    def run(self, metadata: Mapping[str, object] | None = None, execution_mode: str | None = None) -> EvaluationRun:  # noqa: ARG002
+        """Run the task over every row and score what it gives; the run is over when this returns.
+
+        Its results lie in `evaluations` below `RULEBOOK_HOME`. `execution_mode` is the reference's, and has no effect.
+        Raises DatasetError where the dataset cannot be read; whatever is wrong with a row is the row's alone.
+        """
+        return self._run(self._task, _metadata(metadata))
+
+    def rescored(
+        self, task: Task, scorers: Iterable[object], name: str, metadata: Mapping[str, object] | None
+    ) -> EvaluationRun:
+        """A run of other scorers over outputs that are there already; `run.rescore` is the way to it."""
+        other = Evaluation(name, self.dataset, self.task, tuple(scorers), self.metadata)
+        return other._run(task, _metadata(metadata))
+
+    def _run(self, task: Task | None, metadata: Mapping[str, object]) -> EvaluationRun:
+        run = new_session_id(unix_ms(), bytes.fromhex(MachineChance().token()))
+        head = JournalHead(run, self.name, self.scorer_names, run)
+        work = Work(self.dataset.rows, task, self._scorers, MachineClock().monotonic_s)
+        folder = os.path.join(named_folder(self.name), run)
+        return EvaluationRun(self, head, folder, metadata, run_evaluation(work, head, folder, Plan()))
+
+    def _columns(self) -> Mapping[str, Kind]:
+        """The dataset's columns and `output`, which is text where nobody says what the task gives."""
+        if not isinstance(self.task, Function):
+            return self.dataset.columns
+        return {**self.dataset.columns, OUTPUT: output_kind(self.task)}
+
+
+def _check(what: str, name: str, inputs: Iterable[str], known: Iterable[str]) -> None:
+    columns = list(known)
+    for column in inputs:
+        if column in columns:
+            continue
+        if column == OUTPUT and what == "scorer":
+            raise UnfitOption(f"The scorer `{name}` reads `output`: give a task, or rows that have an `output`.")
+        hint = guess(column, columns)
+        raise UnfitOption(f"The {what} `{name}` reads the column `{column}`, and no row has it.{hint}")
+
+
+def check_columns(task: object, scorers: Iterable[RowScorer], columns: Iterable[str], *, has_task: bool) -> None:
+    """Raise UnfitOption for a column that a task or a scorer reads and no row has."""
+    known = list(columns)
+    if isinstance(task, Function):
+        _check("task", task.name, columns_needed(task), known)
+    for each in scorers:
+        _check("scorer", each.name, each.inputs or (), [*known, OUTPUT] if has_task else known)
+
+
+def _check_names(names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise UnfitOption(f"Two scorers are called `{name}`. Give one of them another name with `name=`.")
+        seen.add(name)
+
+
+def dataset_of(given: object) -> Dataset:
+    """The rows that a caller named: a revision of the store, or whatever a dataset is made of. Raises DatasetError."""
+    name, revision = getattr(given, "dataset_name", None), getattr(given, "revision_id", None)
+    if name is not None or revision is not None:
+        store = DatasetStore()
+        entry = store.find(name=name, revision_id=revision)
+        return Dataset(f"{entry.name}, revision {entry.revision_id}", lambda: store.rows(entry))
+    return open_dataset(given)
+
+
+def _metadata(given: Any) -> Mapping[str, object]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+        raise UnfitKind(f"`metadata` is a mapping under text keys; this is {given!r:.80}.")
+    try:
+        json.dumps(dict(given), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UnfitKind(f"`metadata` cannot be written as JSON: {error}.") from error
+    return dict(given)

@@ -1,0 +1,92 @@
+"""What a whole run of an evaluation came to."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from rulebook.evidence.row_records import RowRecord, Stage
+from rulebook.measures.row_scores import RowFailure
+from rulebook.report.evaluation_gates import Verdict, verdicts_of
+from rulebook.report.evaluation_tally import Summary, Tally
+from rulebook.spec.evaluation_parts import Gate
+
+MOST_TOLD = 5
+"""How many failures of a scorer, of the task and of rows are told in full; all of them stand in the results."""
+
+
+class Told(Struct, frozen=True):
+    """One failure: the row, and the scorer that failed there; None where the whole row did, at `stage`."""
+
+    row: int
+    scorer: str | None
+    stage: str
+    type: str
+    message: str
+
+
+class Evaluated(Struct, frozen=True):
+    """The aggregates of a run. `rows` counts every row, `damaged` those that could not be read, `task_failed` those
+    for which the task gave nothing; both are unmeasured for every scorer. `told` are the first failures of each kind.
+    """
+
+    name: str
+    run: str
+    rows: int
+    damaged: int
+    task_failed: int
+    scorers: Sequence[Summary]
+    verdicts: Sequence[Verdict]
+    told: Sequence[Told]
+    notes: Sequence[str] = ()
+
+    @property
+    def gates_are_met(self) -> bool:
+        """Whether every gate is met; so it is where there is none."""
+        return all(verdict.is_met for verdict in self.verdicts)
+
+
+class Reckoning:
+    """Adds up the records of a run, in the order of the rows. Of the records only scores are kept."""
+
+    def __init__(self, scorers: Sequence[str], thresholds: Mapping[str, float]) -> None:
+        self.rows = 0
+        self._names = scorers
+        self._tallies = [Tally(name, thresholds.get(name, 1.0)) for name in scorers]
+        self._ended: dict[Stage, int] = {"row": 0, "task": 0}
+        self._told: list[Told] = []
+        self._times: dict[tuple[str | None, str], int] = {}
+
+    def add(self, record: RowRecord) -> None:
+        """One more row."""
+        self.rows += 1
+        if record.end is not None:
+            self._ended[record.end.stage] += 1
+            self._tell(record.row, None, record.end.stage, record.end.type, record.end.message)
+            for tally in self._tallies:
+                tally.add(RowFailure(record.end.type, record.end.message))
+            return
+        for name, tally, result in zip(self._names, self._tallies, record.results, strict=True):
+            tally.add(result)
+            if isinstance(result, RowFailure):
+                self._tell(record.row, name, "scorer", result.type, result.message)
+
+    def outcome(self, name: str, run: str, gates: Sequence[Gate], notes: Sequence[str] = ()) -> Evaluated:
+        """What it all came to."""
+        summaries = tuple(tally.summary() for tally in self._tallies)
+        return Evaluated(
+            name,
+            run,
+            self.rows,
+            self._ended["row"],
+            self._ended["task"],
+            summaries,
+            verdicts_of(gates, summaries),
+            tuple(self._told),
+            notes,
+        )
+
+    def _tell(self, row: int, scorer: str | None, stage: str, kind: str, message: str) -> None:
+        times = self._times.get((scorer, stage), 0)
+        self._times[scorer, stage] = times + 1
+        if times < MOST_TOLD:
+            self._told.append(Told(row, scorer, stage, kind, message))

@@ -1,0 +1,78 @@
+"""Where runs of evaluations lie: one folder for each evaluation, in it one for each run, whose names sort by time."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+
+from rulebook.errors import UsageError
+from rulebook.report.eval_report import canonical
+from rulebook.services.evaluation_journal import read_head
+from rulebook.services.output_files import write_text
+from rulebook.services.store import is_session_id, project_key, store_folder
+from rulebook.spelling import guess
+
+REPORT = "report.json"
+
+
+def runs_folder(evaluation: str) -> str:
+    """The folder for the runs of an evaluation: a file, by its path, or one made in Python, by its name."""
+    return os.path.join(_all(), project_key(evaluation))
+
+
+def named_folder(name: str) -> str:
+    """The folder for the runs of an evaluation that was made in Python."""
+    plain = re.sub("[^A-Za-z0-9_-]", "_", name)[:60]
+    return os.path.join(_all(), f"{plain}-python-{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}")
+
+
+def run_folders(folder: str) -> list[str]:
+    """The folders of all runs in `folder`, the latest first."""
+    try:
+        names = os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as fault:
+        raise UsageError(f"The runs in `{folder}` cannot be read: {(fault.strerror or str(fault)).lower()}.") from None
+    return [os.path.join(folder, name) for name in sorted(names, reverse=True) if is_session_id(name)]
+
+
+def write_report(folder: str, report: Mapping[str, object]) -> None:
+    """Write a run's report into its folder, over one that is there. Raises UsageError."""
+    write_text(os.path.join(folder, REPORT), canonical(report), force=True)
+
+
+def is_finished(folder: str) -> bool:
+    """Whether a run came to its end: then its report is there."""
+    return os.path.isfile(os.path.join(folder, REPORT))
+
+
+def resumable(folder: str, fingerprint: str) -> str | None:
+    """The latest run in `folder` that has this fingerprint; None when there is none."""
+    for each in run_folders(folder):
+        head = read_head(each)
+        if head is not None and head.fingerprint == fingerprint:
+            return each
+    return None
+
+
+def find_run(word: str) -> str:
+    """The folder of the run that `word` names: a run's id, or a folder. Raises UsageError when there is none."""
+    if os.path.isdir(word):
+        return word
+    found = list(_every())
+    for each in found:
+        if os.path.basename(each) == word:
+            return each
+    raise UsageError(
+        f"There is no run `{word}`.{guess(word, [os.path.basename(each) for each in found], list_up_to=0)}"
+    )
+
+
+def _every() -> Iterator[str]:
+    for name in sorted(os.listdir(_all())) if os.path.isdir(_all()) else ():
+        yield from run_folders(os.path.join(_all(), name))
+
+
+def _all() -> str:
+    return os.path.join(store_folder(), "evaluations")

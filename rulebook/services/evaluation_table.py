@@ -1,0 +1,88 @@
+"""The results of a run as one Parquet table: the dataset's columns, the output, and what each scorer said.
+
+Source: scorers-facts §8.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+from msgspec import UNSET
+
+from rulebook.errors import DatasetError, UsageError
+from rulebook.evidence.row_columns import Kind, kind_of, plain_data
+from rulebook.evidence.row_records import RowRecord
+from rulebook.evidence.rows import Row
+from rulebook.measures.row_scores import RowFailure
+from rulebook.services.arrow_tables import BATCH_ROWS, parquet_writer, schema_of, table_of
+from rulebook.services.datasets import Dataset
+from rulebook.services.evaluation_journal import read_records
+
+RESULTS = "results.parquet"
+
+
+def write_results(folder: str, dataset: Dataset, scorers: Sequence[str], path: str | None = None) -> str:
+    """Write the table of the run in `folder` to `path`, None: beside its journal; and give the path.
+
+    One row a row of the dataset that was scored, in its order.
+
+    A scorer that gave several scores, or none, has them as a list in `_metadata` and no `_value`. Raises UsageError
+    where pyarrow is not installed, DatasetError where the dataset cannot be read.
+    """
+    columns = {**dataset.columns, "output": dataset.columns.get("output", "text"), **_columns_of(scorers)}
+    records = read_records(folder)
+    if any(record.output is not UNSET and kind_of(record.output) not in (None, "text") for record in records):
+        columns["output"] = "json"
+    path = path or os.path.join(folder, RESULTS)
+    schema = schema_of(columns)
+    draft = path + ".part"
+    try:
+        with open(draft, "wb") as file, parquet_writer(file, schema) as writer:
+            rows = _rows(folder, dataset, scorers)
+            while batch := list(islice(rows, BATCH_ROWS)):
+                writer.write_batch(table_of(batch, columns, schema))
+        os.replace(draft, path)
+    except OSError as error:
+        raise UsageError(f"I can't write `{path}`: {(error.strerror or 'the machine refuses').lower()}.") from None
+    return path
+
+
+def _columns_of(scorers: Sequence[str]) -> dict[str, Kind]:
+    columns: dict[str, Kind] = {"output_error": "text"}
+    for name in scorers:
+        columns |= {f"{name}_value": "number", f"{name}_error": "text", f"{name}_metadata": "text"}
+    return columns
+
+
+def _rows(folder: str, dataset: Dataset, scorers: Sequence[str]) -> Iterator[Mapping[str, object]]:
+    rows = dataset.rows()
+    for record in read_records(folder):
+        row = next(rows, None)
+        if row is None:
+            raise DatasetError(f"`{dataset.where}` has fewer rows than the run.")
+        values = dict(row.values) if isinstance(row, Row) else {}
+        yield {**values, **_output(record), **_scores(record, scorers)}
+
+
+def _output(record: RowRecord) -> Mapping[str, object]:
+    error = None if record.end is None else f"{record.end.type}: {record.end.message}"
+    return {"output_error": error} if record.output is UNSET else {"output": record.output, "output_error": error}
+
+
+def _scores(record: RowRecord, scorers: Sequence[str]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name, result in zip(scorers, record.results, strict=False):
+        if isinstance(result, RowFailure):
+            found[f"{name}_error"] = f"{result.type}: {result.message}"
+        elif len(result) == 1:
+            ((score, metadata),) = result
+            found[f"{name}_value"] = score
+            found[f"{name}_metadata"] = None if metadata is None else _json(metadata)
+        else:
+            found[f"{name}_metadata"] = _json([{"score": score, "metadata": data} for score, data in result])
+    return found
+
+
+def _json(data: object) -> str:
+    return json.dumps(plain_data(data), sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,48 @@
+"""One run of an evaluation from its first row to its last, or from where it was stopped."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from rulebook.report.evaluation_outcome import Evaluated, Reckoning
+from rulebook.services.evaluation_journal import Journal, JournalHead, read_records
+from rulebook.session.evaluating import Work, evaluate_rows
+from rulebook.spec.evaluation_parts import Gate
+
+
+class Plan(Struct, frozen=True):
+    """What a run adds up to: the gates, the score from which each scorer's passes, and notes for the report."""
+
+    gates: Sequence[Gate] = ()
+    thresholds: Mapping[str, float] = {}
+    notes: Sequence[str] = ()
+
+
+def run_evaluation(
+    work: Work, head: JournalHead, folder: str, plan: Plan, heard: Callable[[int], object] = lambda _: None
+) -> Evaluated:
+    """Score every row that the journal in `folder` does not hold yet, and add up all.
+
+    `heard` is told after every batch how many rows are done. Raises UsageError when the journal is in use, of something
+    else or damaged, DatasetError where the dataset cannot be read; the journal keeps what was done until then.
+    """
+    reckoning = Reckoning(head.scorers, plan.thresholds)
+    with Journal(folder, head) as journal:
+        for record in read_records(folder):
+            reckoning.add(record)
+        heard(reckoning.rows)
+        for records in evaluate_rows(work, reckoning.rows):
+            journal.append(records)
+            for record in records:
+                reckoning.add(record)
+            heard(reckoning.rows)
+        journal.sync()
+    return reckoning.outcome(head.name, head.run, plan.gates, plan.notes)
+
+
+def reckoned(head: JournalHead, folder: str, plan: Plan) -> Evaluated:
+    """What the rows in a run's journal come to. Raises UsageError where it is damaged."""
+    reckoning = Reckoning(head.scorers, plan.thresholds)
+    for record in read_records(folder):
+        reckoning.add(record)
+    return reckoning.outcome(head.name, head.run, plan.gates, plan.notes)

@@ -1,0 +1,85 @@
+"""An evaluation as it was written: the parts of a `rulebook.evaluation` file, typed."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from rulebook.place import Path
+from rulebook.source.located import Located
+from rulebook.spec.head import Head
+
+PERCENTS = (5, 25, 50, 75, 95)
+"""The percentiles that every report has."""
+
+FIGURES = ("mean", "pass_rate", *(f"p{percent}" for percent in PERCENTS))
+"""Every figure of a scorer that a gate may bound."""
+
+
+class Bounds(Struct, frozen=True):
+    """The least and the most that a figure may be, both inclusive; None: unbounded."""
+
+    min: float | None = None
+    max: float | None = None
+
+
+class Gate(Struct, frozen=True):
+    """What one scorer's figures must reach. `figures` are some of `FIGURES`.
+
+    `unmeasured_max` is how many rows of the scorer may be without a result.
+    """
+
+    scorer: str
+    figures: Mapping[str, Bounds]
+    unmeasured_max: int = 0
+
+
+class ScorerSpec(Struct, frozen=True):
+    """One scorer: its kind, its name, the columns it reads, and its other options as they were written.
+
+    `path` is where it stands, down to its kind. `inputs` None: SQL reads what its expression names, and a function
+    what its parameters name. A score passes when it is at least `threshold`.
+    `has_inputs`: the file says which columns, and they are not the usual ones.
+    """
+
+    kind: str
+    name: str
+    path: Path
+    inputs: tuple[str, ...] | None
+    options: Mapping[str, object]
+    threshold: float = 1.0
+    has_inputs: bool = False
+
+
+class StoredDataset(Struct, frozen=True):
+    """A dataset of this machine's store: its latest revision where none is named."""
+
+    name: str
+    revision: str | None = None
+
+
+class EvaluationSpec(Struct, frozen=True):
+    """An evaluation, typed. `head` has the fields of the whole file.
+
+    `dataset` is the path of a file, from the folder of the rule file; rows that stand in it; or a stored one. The task
+    is a function (`task_python`), a command (`task_argv`), or nothing where rows have their own `output`.
+    """
+
+    document: Located
+    head: Head
+    dataset: str | Sequence[Mapping[str, object]] | StoredDataset
+    scorers: Sequence[ScorerSpec]
+    gates: Sequence[Gate]
+    task_python: str | None = None
+    task_argv: Sequence[str] | None = None
+    task_timeout_s: float = 60.0
+    task_env: Sequence[str] = ()
+
+    @property
+    def has_task(self) -> bool:
+        """Whether a task makes the `output` of a row."""
+        return self.task_python is not None or self.task_argv is not None
+
+    @property
+    def runs_python(self) -> bool:
+        """Whether it names functions, which run only where somebody allowed it."""
+        return self.task_python is not None or any(each.kind == "python" for each in self.scorers)
