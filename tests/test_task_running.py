@@ -440,7 +440,7 @@ NESTED = """steps: [{name: one, instructions: Go., submissions: {answer: {path: 
 @needs_sandbox
 @pytest.mark.parametrize("isolation", ["sandbox", pytest.param("user", marks=needs_root)])
 def test_the_folders_on_the_way_are_made_so_that_doing_nothing_is_no_misbehaviour(
-    isolation: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    isolation: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, everybodys: Path
 ) -> None:
     monkeypatch.setenv("RULEBOOK_OUTSIDE_CONTAINER", str(STUDENT))
     how = {"isolation": isolation, **({"user": STUDENT, "outside_container": True} if isolation == "user" else {})}

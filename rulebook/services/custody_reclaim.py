@@ -39,7 +39,8 @@ def delete_files(
     What is excluded, what leads there, mount points, read-only and the kernel's own file systems stay; no link is
     followed. `timeout` is seconds; several sweeps that share their time are given one `patience` instead.
 
-    Raises ReclaimError when something of the student's stays; NotAllowedHere as `kill_processes` does.
+    Raises ReclaimError when something of the student's stays; Missing in `harness` where others moved a folder of their
+    own meanwhile; NotAllowedHere as `kill_processes` does.
     """
     permit(uid, outside_container=outside_container)
     also = [path for path in os.environ.get(ALSO_KEPT, "").split(":") if path]

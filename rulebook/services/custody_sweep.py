@@ -7,7 +7,7 @@ import time
 
 from msgspec import Struct
 
-from rulebook.errors import ReclaimError
+from rulebook.errors import EvidenceError, Missing, ReclaimError
 from rulebook.services.custody_grounds import Ground
 from rulebook.services.custody_permission import permit_user
 from rulebook.services.custody_terms import reason_of
@@ -122,7 +122,7 @@ class Sweep:
         self._here = folder
         self._levels.append(_Level(below.identity, below.name, below.goes, []))
         if _identity(os.fstat(folder)) != below.identity:
-            raise ReclaimError(f"{self._path('')} was moved while it was swept")
+            raise _moved(self._path(""), below.goes)
         self._levels[-1] = self._level(below)
 
     def _level(self, below: _Below) -> _Level:
@@ -168,7 +168,7 @@ class Sweep:
         os.close(self._here)
         self._here = above
         if _identity(os.fstat(above)) != self._levels[-1].identity:
-            raise ReclaimError(f"{self._path(level.name)} was moved while it was swept")
+            raise _moved(self._path(level.name), level.goes)
         if not level.goes:
             return
         try:
@@ -190,3 +190,9 @@ class Sweep:
 
 def _identity(facts: os.stat_result) -> tuple[int, int]:
     return facts.st_dev, facts.st_ino
+
+
+def _moved(path: str, is_students: bool) -> EvidenceError:
+    """What it means that a folder was moved while it was swept; of the student nothing runs any more."""
+    reason = f"{path} was moved while it was swept"
+    return ReclaimError(reason) if is_students else Missing("harness", f"{reason}, by somebody else than the student")

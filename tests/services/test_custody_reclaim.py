@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from students import OTHER, STUDENT, cleared, give, needs_root
 
-from rulebook.errors import MisbehaviorError, ReclaimError
+from rulebook.errors import MisbehaviorError, Missing, ReclaimError
 from rulebook.services.custody_grounds import Ground, ground
 from rulebook.services.custody_memory import remove_shared_memory
 from rulebook.services.custody_permission import OUTSIDE_CONTAINER
@@ -185,6 +185,28 @@ def immutable(path: Path, yes: bool) -> None:
     with open(path) as stream:
         flags = struct.unpack("l", fcntl.ioctl(stream, 0x80086601, bytes(8)))[0]
         fcntl.ioctl(stream, 0x40086602, struct.pack("l", flags | 0x10 if yes else flags & ~0x10))
+
+
+@pytest.mark.parametrize("students", [True, False])
+def test_a_folder_that_is_moved_meanwhile_is_the_students_doing_only_where_it_is_its_own(
+    students: bool, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine others move their folders, and the student must not pay for that."""
+    for name in ("before/inner", "after"):
+        (place / name).mkdir(parents=True)
+    if students:
+        give(place / "before" / "inner")
+    names_of = Sweep._names
+
+    def moving(walk: Sweep) -> list[str]:
+        found = names_of(walk)
+        if walk._levels[-1].name == "inner":
+            (place / "before" / "inner").rename(place / "after" / "inner")
+        return found
+
+    monkeypatch.setattr(Sweep, "_names", moving)
+    with pytest.raises(ReclaimError if students else Missing, match="was moved while it was swept"):
+        sweep(place)
 
 
 def test_what_cannot_be_removed_is_misbehaviour_and_named(place: Path) -> None:
