@@ -463,3 +463,21 @@ def test_labels_are_voted_on_by_majority() -> None:
 def test_a_panel_declared_wrongly_is_refused(options: dict[str, Any], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         scorers.llm_judge(TraceQuality, **options)
+
+
+def test_an_evaluation_takes_scorers_that_ask_a_model_beside_others() -> None:
+    rows = [{"output": "a", "expected": "a"}, {"output": "a", "expected": "bb"}, {"output": "", "expected": "bb"}]
+    with endpoint(by_length) as server:
+        meaning = scorers.embedding_similarity(base_url=server.url)
+        run = rulebook.Evaluation.create("both", dataset=rows, task=None, scorers=[meaning, scorers.exact_match()]).run().wait()
+        assert [body["input"] for body in server.bodies] == [["a", "bb"]]
+    assert run.means() == {"embedding-similarity": pytest.approx((1 + 3 / 10**0.5 + 0) / 3), "exact-match": pytest.approx(1 / 3)}
+
+
+def test_a_row_that_no_model_could_score_counts_nowhere_in_an_evaluation() -> None:
+    rows = [{"output": "a", "expected": "b"}, {"output": "c", "expected": "c"}]
+    with endpoint(gives(400, {"error": {"message": "no"}})) as server:
+        meaning = scorers.embedding_similarity(base_url=server.url)
+        run = rulebook.Evaluation.create("failing", dataset=rows, task=None, scorers=[meaning]).run().wait()
+    assert run.means() == {"embedding-similarity": 1.0}
+    assert "status 400: no" in str(run.report())
