@@ -1,10 +1,10 @@
 """What the scorers that ask a language model are declared with beside their columns. Source: scorers, "LLM judges"."""
 
-import json
 from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
+from rulebook.api.scorer_result import json_data
 from rulebook.api.secrets import EndpointGiven
 from rulebook.errors import UnfitKind, UnfitOption
 from rulebook.evidence.judge_answers import JudgeModel
@@ -36,18 +36,12 @@ def parameters_given(completion_kwargs: object) -> dict[str, object]:
         raise UnfitKind(
             f"`completion_kwargs` is a mapping, such as {{'temperature': 0}}; this is {completion_kwargs!r:.80}."
         )
-    for key in completion_kwargs:
-        if not isinstance(key, str):
-            raise UnfitKind(f"The keys of `completion_kwargs` are text; this is {key!r:.80}.")
+    given = json_data("completion_kwargs", completion_kwargs)
+    for key in given:
         if key in _OURS:
             raise UnfitOption(f"`completion_kwargs` cannot hold `{key}`: the scorer writes it itself.")
         if key in _CLIENTS:
             raise UnfitOption(f"`completion_kwargs` holds parameters of the request; `{key}` is none.")
-    given = dict(completion_kwargs)
-    try:
-        json.dumps(given, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise UnfitKind(f"`completion_kwargs` cannot be written as JSON: {error}.") from error
     return given
 
 

@@ -64,12 +64,17 @@ def _share(value: object) -> float:
 def _data(metadata: object) -> dict[str, object]:
     if not isinstance(metadata, Mapping):
         raise UnfitKind(f"`metadata` must be a mapping; this is {metadata!r:.80}.")
-    for key in metadata:
+    return json_data("metadata", metadata)
+
+
+def json_data(name: str, given: Mapping[object, object]) -> dict[str, object]:
+    """A copy of a mapping that can be written as JSON. Raises UnfitKind, which calls it `name`."""
+    for key in given:
         if not isinstance(key, str):
-            raise UnfitKind(f"The keys of `metadata` must be text; this is {key!r:.80}.")
-    data = dict(metadata)
+            raise UnfitKind(f"The keys of `{name}` must be text; this is {key!r:.80}.")
+    data = {str(key): value for key, value in given.items()}
     try:
         json.dumps(data, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise UnfitKind(f"`metadata` cannot be written as JSON: {error}.") from error
+        raise UnfitKind(f"`{name}` cannot be written as JSON: {error}.") from error
     return data
