@@ -338,3 +338,21 @@ def test_the_report_is_the_golden_one(pytestconfig: pytest.Config, capsys: pytes
     if pytestconfig.getoption("--write-golden"):
         golden.write_text(got, encoding="utf-8")
     assert got == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("scorers", "gates", "word", "status"),
+    [
+        ("[{exact_match: {name: m}}]", "", "NOT MEASURED", 3),
+        ("[{exact_match: {name: m}}, {json_valid: {name: v, inputs: [q]}}]", "", "NOT MEASURED", 3),
+        ("[{exact_match: {name: m}}]", "gates: {m: {unmeasured: {max: 9}, mean: {min: 0}}}\n", "GATES NOT MET", 3),
+    ],
+)
+def test_a_run_in_which_a_scorer_measured_nothing_is_never_done_well(
+    scorers: str, gates: str, word: str, status: int, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A task that fails for every row, without a gate: a failure to judge is never a pass."""
+    text = "schema: rulebook.evaluation\nversion: 1\nname: e\ndataset: {rows: [{q: a, expected: a}]}\ntask: {argv: ['false']}\n"
+    (place / "e.yaml").write_text(f"{text}scorers: {scorers}\n{gates}", encoding="utf-8")
+    assert main(["evaluation", "run", str(place / "e.yaml")]) == status
+    assert word in capsys.readouterr().out.splitlines()[0]

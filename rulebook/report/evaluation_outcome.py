@@ -44,6 +44,11 @@ class Evaluated(Struct, frozen=True):
         """Whether every gate is met; so it is where there is none."""
         return all(verdict.is_met for verdict in self.verdicts)
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether no scorer failed in every row that it should have scored: of such a one nothing at all is known."""
+        return not any(each.failed and not each.scores for each in self.scorers)
+
 
 class Reckoning:
     """Adds up the records of a run, in the order of the rows. Of the records only scores are kept."""

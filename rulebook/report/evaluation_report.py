@@ -12,8 +12,8 @@ VERSION = 1
 
 
 def exit_status(found: Evaluated) -> int:
-    """0 when every gate is met, or there is none; else 3."""
-    return 0 if found.gates_are_met else 3
+    """0 when every gate is met, or there is none, and every scorer could measure something; else 3."""
+    return 0 if found.gates_are_met and found.is_measured else 3
 
 
 def evaluation_report(found: Evaluated) -> dict[str, object]:
@@ -28,6 +28,7 @@ def evaluation_report(found: Evaluated) -> dict[str, object]:
         "scorers": [_scorer(each) for each in found.scorers],
         "gates": [_gate(each) for each in found.verdicts],
         "gates_met": found.gates_are_met,
+        "measured": found.is_measured,
         "failures": [
             {
                 "row": each.row,

@@ -37,12 +37,14 @@ def render_evaluation(found: Evaluated, *, colour: bool = False) -> str:
 
 def headline(found: Evaluated, *, colour: bool = False) -> str:
     """The first line: the name, whether the gates are met, and how many rows there were."""
-    if not found.verdicts:
-        word = painted("NO GATES", "dim", colour)
-    elif found.gates_are_met:
-        word = painted("GATES MET", "green", colour)
-    else:
+    if not found.gates_are_met:
         word = painted("GATES NOT MET", "red", colour)
+    elif not found.is_measured:
+        word = painted("NOT MEASURED", "yellow", colour)
+    elif not found.verdicts:
+        word = painted("NO GATES", "dim", colour)
+    else:
+        word = painted("GATES MET", "green", colour)
     name = padded(cut(harmless(found.name), _TITLE), _TITLE + 2)
     return f"{name}{word}  {_count(found.rows, 'row')}"
 
