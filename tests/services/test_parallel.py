@@ -87,15 +87,15 @@ def test_a_second_interrupt_leaves_nothing_running(tmp_path: Path, monkeypatch: 
     def clinging(piece: int) -> str:
         if not piece:
             return "first"
-        (tmp_path / str(os.getpid())).touch()
         try:
+            (tmp_path / str(os.getpid())).touch()  # from here on it may be ended
             signal.pause()
         finally:
             os.kill(os.getppid(), signal.SIGINT)  # while it waits for this process to clear up
             while True:
                 signal.pause()
 
-    monkeypatch.setattr(process_pool, "_TO_CLEAR_UP_S", 0.2)
+    monkeypatch.setattr(process_pool, "_TO_CLEAR_UP_S", 1.0)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         results = in_order(clinging, range(2), 2, lost)
