@@ -255,10 +255,10 @@ def test_a_column_is_read_once_for_all_measures_of_a_row() -> None:
         return value
 
     measures = [
-        BoundMeasure(("a", "b"), reading, lambda one, other: (1.0, {"pair": (one, other)})),
-        BoundMeasure(("b",), reading, lambda one: (0.5, {"one": one})),
-        BoundMeasure(("b", "a"), reading, lambda one, other: (0.0, {"pair": (one, other)})),
-        BoundMeasure(("c",), str, lambda one: (0.0, {"text": one})),
+        BoundMeasure(("a", "b"), (reading, reading), lambda one, other: (1.0, {"pair": (one, other)})),
+        BoundMeasure(("b",), (reading,), lambda one: (0.5, {"one": one})),
+        BoundMeasure(("b", "a"), (reading, reading), lambda one, other: (0.0, {"pair": (one, other)})),
+        BoundMeasure(("c",), (str,), lambda one: (0.0, {"text": one})),
     ]
     rows = iter([{"a": 1, "b": 2, "c": 3}, {"a": 4, "c": 5}])
     found = over_rows(measures, rows)

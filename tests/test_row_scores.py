@@ -13,7 +13,7 @@ def share(value: object) -> Emitted:
 
 
 def scorer(name: str, *, column: str = "a") -> MeasuredScorer:
-    return MeasuredScorer(name, BoundMeasure((column,), lambda value: value, share))  # type: ignore[arg-type]
+    return MeasuredScorer(name, BoundMeasure((column,), (lambda value: value,), share))  # type: ignore[arg-type]
 
 
 class Counting:

@@ -1,18 +1,17 @@
 """The built-in scorers that look for a pattern, or read JSON or numbers. Source: scorers, "Built-in scorers"."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 
-from rulebook.api.scorer_handle import Scorer, declared
+from rulebook.api.scorer_handle import Measures, Scorer, declared
 from rulebook.api.scorer_options import flag
 from rulebook.api.text_scorers import PAIR
 from rulebook.errors import UnfitKind, UnfitOption
 from rulebook.languages.pattern import Pattern
 from rulebook.languages.pattern_given import pattern_given
-from rulebook.measures.numeric_close import CloseOptions, numeric_close_score, read_number
-from rulebook.measures.regex_match import Sought, regex_match_score
-from rulebook.measures.table import Scored
+from rulebook.measures.numeric_close import CloseOptions, numeric_close_score, numeric_close_scores, read_number
+from rulebook.measures.regex_match import Sought, regex_match_score, regex_match_scores
 from rulebook.measures.texts import as_text
 from rulebook.ports import SearchPattern
 
@@ -34,9 +33,13 @@ def regex_match(
     search ends after 2 s whatever the pattern, and that row scores 0 with an `error`.
     """
     sought = Sought(_pattern(pattern, flags), flag("full_match", full_match))
-    measure = partial(regex_match_score, sought=sought, patterns=_OwnPatterns())
+    own = _OwnPatterns()
+    measures = (
+        partial(regex_match_score, sought=sought, patterns=own),
+        partial(regex_match_scores, sought=sought, patterns=own),
+    )
     given = {"pattern": pattern, "flags": int(flags), "full_match": full_match}
-    return declared("regex_match", as_text, lambda _: measure, 1, inputs, name, given, keywords)
+    return declared("regex_match", (as_text,), lambda _: measures, inputs, name, given, keywords)
 
 
 def json_valid(*, inputs: Iterable[str] = ("output",), name: str = "json-valid", **keywords: object) -> Scorer:
@@ -44,7 +47,7 @@ def json_valid(*, inputs: Iterable[str] = ("output",), name: str = "json-valid",
     from rulebook.measures.json_reading import read_json  # orjson and decimals are for who reads JSON
     from rulebook.measures.json_valid import json_valid_score
 
-    return declared("json_valid", read_json, lambda _: json_valid_score, 1, inputs, name, {}, keywords)
+    return declared("json_valid", (read_json,), lambda _: (json_valid_score, None), inputs, name, {}, keywords)
 
 
 def json_match(
@@ -58,16 +61,17 @@ def json_match(
 
     The order of keys does not matter, that of a list does. A path that neither column has agrees.
     """
-    from rulebook.measures.json_match import json_match_score, json_path_to  # as above
+    from rulebook.measures.json_match import json_match_score, json_match_scores, json_path_to  # as above
     from rulebook.measures.json_reading import read_json
 
     texts = None if paths is None else _paths(paths)
     steps = None if texts is None else tuple(map(json_path_to, texts))
 
-    def bound(columns: tuple[str, ...]) -> Callable[..., Scored]:
-        return partial(json_match_score, paths=steps, names=(columns[0], columns[1]))
+    def bound(columns: tuple[str, ...]) -> Measures:
+        names = columns[0], columns[1]
+        return partial(json_match_score, paths=steps, names=names), partial(json_match_scores, paths=steps, names=names)
 
-    return declared("json_match", read_json, bound, 2, inputs, name, {"paths": texts}, keywords)
+    return declared("json_match", (read_json, read_json), bound, inputs, name, {"paths": texts}, keywords)
 
 
 def numeric_close(
@@ -85,10 +89,11 @@ def numeric_close(
     """
     options = CloseOptions(_tolerance(tolerance), flag("relative", relative))
 
-    def bound(columns: tuple[str, ...]) -> Callable[..., Scored]:
-        return partial(numeric_close_score, options=options, names=(columns[0], columns[1]))
+    def bound(columns: tuple[str, ...]) -> Measures:
+        given = {"options": options, "names": (columns[0], columns[1])}
+        return partial(numeric_close_score, **given), partial(numeric_close_scores, **given)
 
-    return declared("numeric_close", read_number, bound, 2, inputs, name, options._asdict(), keywords)
+    return declared("numeric_close", (read_number, read_number), bound, inputs, name, options._asdict(), keywords)
 
 
 class _OwnPatterns:

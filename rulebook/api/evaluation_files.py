@@ -56,7 +56,7 @@ class EvaluationRules:
         self._function = None if spec.task_python is None else _function(spec.task_python, self._folder)
         self._task = self._made_task()
         self._scorers = tuple(self._scorer(each) for each in spec.scorers)
-        check_columns(self._function, self._scorers, self.dataset.columns, has_task=spec.has_task)
+        check_columns(self._function, self._scorers, self.dataset, has_task=spec.has_task)
 
     @property
     def name(self) -> str:
@@ -85,9 +85,9 @@ class EvaluationRules:
             run = new_session_id(unix_ms(), bytes.fromhex(self._ports.chance.token()))
             found = JournalHead(run, self.name, [each.name for each in self._scorers], fingerprint)
             before = os.path.join(folder, run)
-        work = Work(self.dataset.rows, self._task, self._scorers, self._ports.clock.monotonic_s, limit)
+        work = Work(self.dataset.scanned_rows, self._task, self._scorers, self._ports.clock.monotonic_s, limit)
         thresholds = {each.name: each.threshold for each in self._spec.scorers}
-        plan = Plan(self._spec.gates, thresholds, self.dataset.drift)
+        plan = Plan(self._spec.gates, thresholds, lambda: self.dataset.drift)
         evaluated = run_evaluation(work, found, before, plan, heard)
         write_report(before, evaluation_report(evaluated))
         if table is not None:

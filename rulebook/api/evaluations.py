@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rulebook.api.evaluation_runs import EvaluationRun
@@ -41,7 +41,7 @@ class Evaluation:
         self._scorers = tuple(row_scorer(each, self._columns) for each in scorers)
         self.scorer_names = tuple(each.name for each in self._scorers)
         _check_names(self.scorer_names)
-        check_columns(task, self._scorers, dataset.columns, has_task=task is not None)
+        check_columns(task, self._scorers, dataset, has_task=task is not None)
 
     @classmethod
     def create(
@@ -88,9 +88,10 @@ class Evaluation:
     def _run(self, task: Task | None, metadata: Mapping[str, object]) -> EvaluationRun:
         run = new_session_id(unix_ms(), bytes.fromhex(MachineChance().token()))
         head = JournalHead(run, self.name, self.scorer_names, run)
-        work = Work(self.dataset.rows, task, self._scorers, MachineClock().monotonic_s)
+        work = Work(self.dataset.scanned_rows, task, self._scorers, MachineClock().monotonic_s)
         folder = os.path.join(named_folder(self.name), run)
-        return EvaluationRun(self, head, folder, metadata, run_evaluation(work, head, folder, Plan()))
+        plan = Plan(notes=lambda: self.dataset.drift)
+        return EvaluationRun(self, head, folder, metadata, run_evaluation(work, head, folder, plan))
 
     def _columns(self) -> Mapping[str, Kind]:
         """The dataset's columns and `output`, which is text where nobody says what the task gives."""
@@ -110,13 +111,16 @@ def _check(what: str, name: str, inputs: Iterable[str], known: Iterable[str]) ->
         raise UnfitOption(f"The {what} `{name}` reads the column `{column}`, and no row has it.{hint}")
 
 
-def check_columns(task: object, scorers: Iterable[RowScorer], columns: Iterable[str], *, has_task: bool) -> None:
-    """Raise UnfitOption for a column that a task or a scorer reads and no row has."""
-    known = list(columns)
+def check_columns(task: object, scorers: Iterable[RowScorer], dataset: Dataset, *, has_task: bool) -> None:
+    """Raise UnfitOption for a column that a task or a scorer reads and no row has; DatasetError."""
+    own = [OUTPUT] if has_task else []
+    asked: list[tuple[str, str, Sequence[str], list[str]]] = []
     if isinstance(task, Function):
-        _check("task", task.name, columns_needed(task), known)
-    for each in scorers:
-        _check("scorer", each.name, each.inputs or (), [*known, OUTPUT] if has_task else known)
+        asked.append(("task", task.name, columns_needed(task), []))
+    asked += [("scorer", each.name, each.inputs or (), own) for each in scorers]
+    if dataset.lacks({column for _, _, columns, given in asked for column in columns if column not in given}):
+        for what, name, columns, given in asked:
+            _check(what, name, columns, [*dataset.columns, *given])
 
 
 def _check_names(names: Iterable[str]) -> None:

@@ -1,6 +1,6 @@
 """A declared scorer: what a call of a built-in gives, to hand to an evaluation or to call in place."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from msgspec import Struct
@@ -9,7 +9,7 @@ from rulebook.api.scorer_options import columns_read, keywords_of, label
 from rulebook.api.scorer_result import EvaluationScorerResult, proven_result
 from rulebook.errors import UnfitKind
 from rulebook.measures.row_scores import RowFailure, lacks_column
-from rulebook.measures.table import BoundMeasure, MissingColumn, Scored, over_rows
+from rulebook.measures.table import BoundMeasure, MissingColumn, Reading, Scored, over_rows
 from rulebook.spelling import listed
 
 
@@ -61,18 +61,21 @@ def refuse_other_columns(name: str, inputs: tuple[str, ...], columns: Mapping[st
         raise UnfitKind(f"The scorer `{name}` reads {listed(inputs)}; it was also given `{more}`.")
 
 
+Measures = tuple[Callable[..., Scored], Callable[..., Sequence[Scored]] | None]
+"""What scores one row, and what scores whole columns, None where nothing is faster than row by row."""
+
+
 def declared(
     kind: str,
-    reading: Callable[[object], object],
-    measure: Callable[[tuple[str, ...]], Callable[..., Scored]],
-    count: int,
+    readings: tuple[Reading, ...],
+    measures: Callable[[tuple[str, ...]], Measures],
     inputs: object,
     name: object,
     options: Mapping[str, object],
     keywords: Mapping[str, object],
 ) -> Scorer:
-    """The scorer over `count` columns, for which `measure` is made. Raises UnfitKind or UnfitOption."""
-    columns = columns_read(inputs, count, kind)
+    """The scorer over a column for each of `readings`, for which `measures` are made. Raises UnfitKind, UnfitOption."""
+    columns = columns_read(inputs, len(readings), kind)
     own = keywords_of(kind, keywords, ("inputs", "name", *options))
-    bound = BoundMeasure(columns, reading, measure(columns))
+    bound = BoundMeasure(columns, readings, *measures(columns))
     return Scorer(kind, label(name), bound, MappingProxyType(dict(options)), *own)

@@ -1,14 +1,13 @@
 """The built-in scorers that compare texts. Source: scorers, "Built-in scorers"."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
 
 from rulebook.api.scorer_handle import Scorer, declared
 from rulebook.api.scorer_options import choice, flag
-from rulebook.measures.contains import MODES, ContainsOptions, contains_score
-from rulebook.measures.exact_match import exact_match_score
-from rulebook.measures.table import Scored
-from rulebook.measures.texts import MatchOptions, as_text
+from rulebook.measures.contains import MODES, ContainsOptions, needles_in, needles_score
+from rulebook.measures.exact_match import same_text_score, same_text_scores
+from rulebook.measures.texts import MatchOptions, as_text, text_reading
 
 PAIR = ("output", "expected")
 """What a scorer of two columns reads where nothing else is said: the candidate, then the reference."""
@@ -29,7 +28,9 @@ def exact_match(
     """
     given = {"strip": strip, "normalize_whitespace": normalize_whitespace, "case_insensitive": case_insensitive}
     options = MatchOptions(**{key: flag(key, value) for key, value in given.items()})
-    return _pair("exact_match", partial(exact_match_score, options=options), inputs, name, given, keywords)
+    reading = text_reading(options)
+    measures = same_text_score, same_text_scores
+    return declared("exact_match", (reading, reading), lambda _: measures, inputs, name, given, keywords)
 
 
 def contains(
@@ -45,9 +46,9 @@ def contains(
     `mode`: `all` of a list must be there, `any` one of it, or the score is the `fraction` that is.
     """
     options = ContainsOptions(choice("mode", mode, MODES), flag("case_insensitive", case_insensitive))
-    return _pair(
-        "contains", partial(contains_score, options=options), inputs, name, options._asdict(), keywords
-    )  # fmt: skip
+    measures = partial(needles_score, options=options), None
+    readings = as_text, needles_in
+    return declared("contains", readings, lambda _: measures, inputs, name, options._asdict(), keywords)
 
 
 def levenshtein(
@@ -58,11 +59,13 @@ def levenshtein(
     **keywords: object,
 ) -> Scorer:
     """1 minus the edit distance of two columns as a share of the longer one. Metadata: `distance`, in characters."""
-    from rulebook.measures.levenshtein import DistanceOptions, levenshtein_score  # RapidFuzz is for who asks for it
+    from rulebook.measures.levenshtein import distance_score, distance_scores  # RapidFuzz is for who asks for it
 
-    options = DistanceOptions(flag("case_insensitive", case_insensitive))
-    measure = partial(levenshtein_score, options=options)
-    return _pair("levenshtein", measure, inputs, name, options._asdict(), keywords)
+    folded = flag("case_insensitive", case_insensitive)
+    reading = text_reading(MatchOptions(case_insensitive=folded))
+    measures = distance_score, distance_scores
+    given = {"case_insensitive": folded}
+    return declared("levenshtein", (reading, reading), lambda _: measures, inputs, name, given, keywords)
 
 
 def string_similarity(
@@ -78,20 +81,11 @@ def string_similarity(
     `method`: jaro_winkler, jaccard (of characters), token_set, token_sort, partial or sequence; without a `name` the
     scorer bears the method's.
     """
-    from rulebook.measures.string_similarity import METHODS, SimilarityOptions, string_similarity_score  # as above
+    from rulebook.measures.string_similarity import METHODS, SimilarityOptions, similarity_score  # as above
 
     options = SimilarityOptions(choice("method", method, METHODS), flag("case_insensitive", case_insensitive))
-    measure = partial(string_similarity_score, options=options)
+    reading = text_reading(MatchOptions(case_insensitive=options.case_insensitive))
+    measures = partial(similarity_score, method=options.method), None
     named = options.method.replace("_", "-") if name in (None, "") else name
-    return _pair("string_similarity", measure, inputs, named, options._asdict(), keywords)
-
-
-def _pair(
-    kind: str,
-    measure: Callable[..., Scored],
-    inputs: object,
-    name: object,
-    options: Mapping[str, object],
-    keywords: Mapping[str, object],
-) -> Scorer:
-    return declared(kind, as_text, lambda _: measure, 2, inputs, name, options, keywords)
+    given = options._asdict()
+    return declared("string_similarity", (reading, reading), lambda _: measures, inputs, named, given, keywords)

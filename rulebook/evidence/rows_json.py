@@ -17,6 +17,7 @@ _BOM = b"\xef\xbb\xbf"
 _MOST_BITS = 1_300
 """The size of the largest whole number that is read, of about 400 digits."""
 
+_fast = msgspec.json.Decoder().decode
 _SPACE = re.compile(r"[ \t\r\n]*")
 _TOO_LARGE = f"it is larger than {MAX_ROW_BYTES // 1024**2} MiB"
 
@@ -66,7 +67,7 @@ def row_of_json(text: str) -> dict[str, object]:
     """The columns of one row. Raises ValueError, in words, for what is no mapping or cannot be kept as it stands."""
     if not _is_doubtful(text):
         try:
-            value = msgspec.json.decode(text)
+            value = _fast(text)
         except (msgspec.DecodeError, RecursionError):
             value = None
         # no key is given twice when there are as many keys as signs that end one
@@ -205,17 +206,11 @@ def _decoded(raw: bytes) -> str:
 def _is_doubtful(text: str) -> bool:
     """Whether the fast reader could pass over something: a key that is hard to count, half a character.
 
-    Written out, because this is asked of every row.
+    Asked of every row, so that a single sign, which is found fastest, is looked for first.
     """
-    return (
-        '\\\\"' in text
-        or '" :' in text
-        or '"  ' in text
-        or '"\t' in text
-        or '"\r' in text
-        or '"\n' in text
-        or ("\\u" in text and ("\\ud" in text or "\\uD" in text))
-    )
+    if " :" in text or "\t" in text or "\r" in text or ("\n" in text and "\n:" in text):
+        return True  # a blank may stand between a key and its colon
+    return "\\" in text and ('\\\\"' in text or ("\\u" in text and ("\\ud" in text or "\\uD" in text)))
 
 
 def _is_flat(row: dict[str, object]) -> bool:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple, get_args
 
+from rulebook.measures.texts import as_text
+
 Mode = Literal["all", "any", "fraction"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
@@ -19,8 +21,12 @@ def contains_score(candidate: str, reference: str, options: ContainsOptions) -> 
 
     Source: scorers, contains.
     """
+    return needles_score(candidate, needles(reference), options)
+
+
+def needles_score(candidate: str, wanted: list[str], options: ContainsOptions) -> tuple[float, dict[str, list[str]]]:
+    """The same where what is asked for is known."""
     mode, case_insensitive = options
-    wanted = needles(reference)
     if case_insensitive:
         candidate, wanted = candidate.casefold(), [needle.casefold() for needle in wanted]
     matched: list[str] = []
@@ -46,6 +52,11 @@ def needles(reference: str) -> list[str]:
     if entries is None:
         return [text] if text else []
     return [stripped for entry in entries if (stripped := entry.strip())]
+
+
+def needles_in(value: object) -> list[str]:
+    """The texts that a column's value asks for."""
+    return needles(as_text(value))
 
 
 def _entries(text: str) -> list[str] | None:

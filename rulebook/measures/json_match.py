@@ -46,6 +46,26 @@ def json_match_score(
     return 1.0 - len(differing) / len(paths), {"mismatched": differing}
 
 
+def json_match_scores(
+    candidates: Sequence[object],
+    references: Sequence[object],
+    paths: Sequence[JsonPathTo] | None,
+    names: tuple[str, str],
+) -> Sequence[tuple[float, Mapping[str, object]]]:
+    """The same for each pair of two columns."""
+    if paths is None or len(paths) > 1 or len(paths[0].steps) > 1:
+        return [json_match_score(*pair, paths, names) for pair in zip(candidates, references, strict=True)]
+    (key,) = paths[0].steps
+    found: list[tuple[float, Mapping[str, object]]] = []
+    for candidate, reference in zip(candidates, references, strict=True):
+        if type(candidate) is dict and type(reference) is dict:  # what nearly every row holds
+            agrees = same_json(candidate.get(key, ABSENT), reference.get(key, ABSENT))
+            found.append((1.0, {"mismatched": []}) if agrees else (0.0, {"mismatched": [paths[0].text]}))
+        else:
+            found.append(json_match_score(candidate, reference, paths, names))
+    return found
+
+
 def at_path(document: object, path: JsonPathTo) -> object:
     """What stands at the path; ABSENT where nothing does."""
     for step in path.steps:

@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 
@@ -53,6 +53,27 @@ def numeric_close_score(
         score = _score(abs(candidate / 2 - reference / 2), abs(candidate / 2), abs(reference / 2), 0.5, options)
         return score, {"difference": math.copysign(sys.float_info.max, difference)}
     return _score(abs(difference), abs(candidate), abs(reference), 1.0, options), {"difference": difference}
+
+
+def numeric_close_scores(
+    candidates: Sequence[float | NotANumber],
+    references: Sequence[float | NotANumber],
+    options: CloseOptions,
+    names: tuple[str, str],
+) -> Sequence[tuple[float, Mapping[str, object]]]:
+    """The same for each pair of two columns."""
+    tolerance, relative = options
+    if tolerance is None or relative:
+        return [numeric_close_score(*pair, options, names) for pair in zip(candidates, references, strict=True)]
+    found: list[tuple[float, Mapping[str, object]]] = []
+    for candidate, reference in zip(candidates, references, strict=True):
+        if type(candidate) is float and type(reference) is float:
+            difference = candidate - reference
+            if -math.inf < difference < math.inf:  # what nearly every row comes to
+                found.append((1.0 if abs(difference) <= tolerance else 0.0, {"difference": difference}))
+                continue
+        found.append(numeric_close_score(candidate, reference, options, names))
+    return found
 
 
 def _score(gap: float, one: float, other: float, scale: float, options: CloseOptions) -> float:

@@ -1,7 +1,7 @@
 """Whether a pattern is found in a text, and what its named groups hold."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rulebook.languages.pattern import SEARCH_LIMIT_S, Pattern
 from rulebook.languages.pattern_compiled import compiled
@@ -27,14 +27,16 @@ class Sought:
 
     def find(self, text: str, patterns: Patterns, limit_s: float = SEARCH_LIMIT_S) -> re.Match[str] | None:
         """The first match. Raises TimeoutError after `limit_s` seconds."""
-        if limit_s > 0 and (len(text) <= self._quick_up_to or self._is_quick_on(len(text))):
+        if limit_s > 0 and self.is_quick_on(len(text)):
             return self.own.search(text)
         found = patterns.search(self.pattern, text, limit_s)
         # matching again where it is known to match takes no longer than finding it did
         return None if found is None else self.own.match(text, found[0])
 
-    def _is_quick_on(self, characters: int) -> bool:
+    def is_quick_on(self, characters: int) -> bool:
         """Whether it is proved that no text of this length takes long; what was proved is kept."""
+        if characters <= self._quick_up_to:
+            return True
         length = next((length for length in _LENGTHS if length >= characters), characters)
         if not self.pattern.quick_on(length):
             return self.pattern.quick_on(characters)
@@ -52,6 +54,15 @@ def regex_match_score(candidate: str, sought: Sought, patterns: Patterns) -> tup
     except TimeoutError:
         why = f"the search for `{sought.written.text}` did not end within {SEARCH_LIMIT_S:g} s"
         return 0.0, {"match": None, "groups": {}, "error": why}
+
+
+def regex_match_scores(
+    candidates: Sequence[str], sought: Sought, patterns: Patterns
+) -> Sequence[tuple[float, Mapping[str, object]]]:
+    """The same for each text of a column."""
+    if not sought.is_quick_on(max(map(len, candidates), default=0)):
+        return [regex_match_score(each, sought, patterns) for each in candidates]
+    return list(map(score_of_match, map(sought.own.search, candidates)))
 
 
 def score_of_match(found: re.Match[str] | None) -> tuple[float, dict[str, object]]:

@@ -1,11 +1,12 @@
 """What an evaluation asks of a scorer: for each row of a batch the scores that it emits, or why it has none."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Protocol
 
 from msgspec import Struct
 
-from rulebook.measures.table import BoundMeasure, MissingColumn, Row, over_rows
+from rulebook.measures.table import BoundMeasure, MissingColumn, Row, columns_of_scores
 
 
 class RowFailure(Struct, frozen=True):
@@ -68,7 +69,7 @@ class Panel:
         self._others = [(place, each) for place, each in enumerate(scorers) if not isinstance(each, MeasuredScorer)]
         self.batch_rows = min((each.batch_rows for each in scorers), default=1)
 
-    def score_batch(self, rows: Sequence[Row]) -> list[list[RowScores]]:
+    def score_batch(self, rows: Sequence[Row]) -> Sequence[Sequence[RowScores]]:
         """What each scorer says of each row: a list for each row, in the order of the scorers."""
         if not self._others:
             return list(_together(self._measured, rows))
@@ -83,19 +84,15 @@ class Panel:
         return found
 
 
-def _together(scorers: Sequence[MeasuredScorer], rows: Sequence[Row]) -> Iterator[list[RowScores]]:
+def _together(scorers: Sequence[MeasuredScorer], rows: Sequence[Row]) -> Iterator[Sequence[RowScores]]:
     measures = [each.measure for each in scorers]
     try:
-        scored = list(over_rows(measures, rows))
-    except Exception:  # a value that some reading stumbles over: only its own row may suffer for it
+        columns = columns_of_scores(measures, lambda column: list(map(itemgetter(column), rows)))
+    except Exception:  # a value that some reading stumbles over, or a gap: only its own row may suffer for it
         for row in rows:
             yield [_alone(each, row) for each in scorers]
         return
-    for results in scored:
-        yield [
-            _missing(scorer, each) if isinstance(each, MissingColumn) else (each,)
-            for scorer, each in zip(scorers, results, strict=True)
-        ]
+    yield from zip(*map(zip, columns), strict=True)
 
 
 def _alone(scorer: MeasuredScorer, row: Row) -> RowScores:

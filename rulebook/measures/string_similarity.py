@@ -31,8 +31,12 @@ def string_similarity_score(
 
     Texts that are too long for the method score 0 with an `error`. Source: scorers, string_similarity.
     """
-    method = options.method
     ours, theirs = trimmed(candidate, options.case_insensitive), trimmed(reference, options.case_insensitive)
+    return similarity_score(ours, theirs, options.method)
+
+
+def similarity_score(ours: str, theirs: str, method: Method) -> tuple[float, Mapping[str, object]]:
+    """The same for two texts that are trimmed."""
     ratio = (1.0 if ours == theirs else 0.0) if not ours or not theirs else _RATIOS[method](ours, theirs)
     if ratio is None:
         return 0.0, {"method": method, "error": too_long(ours, theirs)}

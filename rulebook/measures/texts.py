@@ -1,5 +1,7 @@
 """How a value of a column is read as text, and how two texts are made alike before they are compared."""
 
+from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 
@@ -31,6 +33,14 @@ def alike(text: str, options: MatchOptions) -> str:
     elif options.strip:
         text = text.strip()
     return text.casefold() if options.case_insensitive else text
+
+
+@cache
+def text_reading(options: MatchOptions) -> Callable[[object], str]:
+    """What reads a column's value as a text without those differences: the same one for the same options."""
+    if options == MatchOptions():
+        return lambda value: value.strip() if isinstance(value, str) else as_text(value).strip()
+    return lambda value: alike(as_text(value), options)
 
 
 def trimmed(text: str, case_insensitive: bool) -> str:

@@ -75,6 +75,24 @@ class Reckoning:
             if isinstance(result, RowFailure):
                 self._tell(record.row, name, "scorer", result.type, result.message)
 
+    def add_all(self, records: Sequence[RowRecord]) -> None:
+        """As many more rows, in their order."""
+        try:
+            # nearly always every scorer gave one score for every row
+            columns = [
+                [score for ((score, _),) in results]
+                for results in zip(*[each.results for each in records if each.end is None], strict=True)
+            ]
+        except (TypeError, ValueError):
+            columns = []
+        if len(columns) != len(self._tallies) or any(len(column) != len(records) for column in columns):
+            for record in records:
+                self.add(record)
+            return
+        self.rows += len(records)
+        for tally, scores in zip(self._tallies, columns, strict=True):
+            tally.add_single(scores)
+
     def outcome(self, name: str, run: str, gates: Sequence[Gate], notes: Sequence[str] = ()) -> Evaluated:
         """What it all came to."""
         summaries = tuple(tally.summary() for tally in self._tallies)

@@ -3,6 +3,7 @@
 import math
 from array import array
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import accumulate
@@ -24,6 +25,19 @@ class Scores:
             self._kept.append(score)
             return
         self._counts[score] = self._counts.get(score, 0) + 1
+        self._bound()
+
+    def add_all(self, scores: Sequence[float]) -> None:
+        """As many more, all finite numbers."""
+        if self._kept is not None:
+            self._kept.extend(scores)
+            return
+        counts = self._counts
+        for score, count in Counter(scores).items():
+            counts[score] = counts.get(score, 0) + count
+        self._bound()
+
+    def _bound(self) -> None:
         if len(self._counts) > MOST_VALUES:
             self._kept = array("d")
             for value, count in self._counts.items():

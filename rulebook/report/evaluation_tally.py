@@ -57,6 +57,14 @@ class Tally:
         else:
             self._empty += 1
 
+    def add_single(self, scores: Sequence[float]) -> None:
+        """The results of as many rows, each of which gave one score."""
+        if self._draws is None:
+            self._scores.add_all(scores)
+        else:
+            for score in scores:
+                self.add(((score, None),))
+
     def summary(self) -> Summary:
         """The aggregates so far."""
         values = self._scores.sorted()

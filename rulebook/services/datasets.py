@@ -1,14 +1,14 @@
 """Datasets as streams of rows: files, rows in Python, columns, and frames that speak Arrow. Read anew for each pass."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rulebook.errors import DatasetError
 from rulebook.evidence.row_columns import ColumnScan, Kind
 from rulebook.evidence.row_values import check_names, plain_row
 from rulebook.evidence.rows import DamagedRow, Row, Rows
-from rulebook.evidence.rows_csv import csv_kinds, csv_rows
+from rulebook.evidence.rows_csv import CsvKind, csv_kinds, csv_rows
 from rulebook.evidence.rows_json import json_rows, jsonl_rows
 from rulebook.services.arrow_tables import arrow_batches, frame_batches, parquet_batches, rows_of, speaks_arrow
 from rulebook.services.files import MachineFiles
@@ -58,21 +58,42 @@ class Dataset:
         """How many rows there are, the damaged ones among them. Raises DatasetError."""
         return self._scanned().rows + len(self._damaged)
 
+    def lacks(self, names: Iterable[str]) -> bool:
+        """Whether there is one of these columns in no row. No more rows are read than it takes. Raises DatasetError."""
+        wanted = set(names)
+        for row in self.rows() if self._scan is None else ():
+            if isinstance(row, Row):
+                check_names(row.values)
+                wanted.difference_update(row.values)
+            if not wanted:
+                return False
+        return not wanted <= self.columns.keys()
+
+    def scanned_rows(self) -> Rows:
+        """Every row as `rows` gives them; who takes all of them has the first pass done. Raises DatasetError."""
+        if self._scan is not None:
+            yield from self.rows()
+            return
+        scan, damaged = ColumnScan(), []
+        for row in self.rows():
+            if isinstance(row, Row):
+                scan.add(row)
+                if scan.width > MAX_COLUMNS:
+                    raise DatasetError(f"`{self.where}` has more than {MAX_COLUMNS} columns by {row.place()}.")
+            else:
+                damaged.append(row)
+            yield row
+        if scan.rows:
+            check_names(scan.columns())
+        if len(scan.columns()) > MAX_COLUMNS:
+            raise DatasetError(f"`{self.where}` has more than {MAX_COLUMNS} columns.")
+        self._scan, self._damaged = scan, damaged
+
     def _scanned(self) -> ColumnScan:
         if self._scan is None:
-            scan, self._damaged = ColumnScan(), []
-            for row in self.rows():
-                if isinstance(row, Row):
-                    scan.add(row)
-                    if scan.width > MAX_COLUMNS:
-                        raise DatasetError(f"`{self.where}` has more than {MAX_COLUMNS} columns by {row.place()}.")
-                else:
-                    self._damaged.append(row)
-            if scan.rows:
-                check_names(scan.columns())
-            if len(scan.columns()) > MAX_COLUMNS:
-                raise DatasetError(f"`{self.where}` has more than {MAX_COLUMNS} columns.")
-            self._scan = scan
+            for _ in self.scanned_rows():
+                pass
+        assert self._scan is not None
         return self._scan
 
 
@@ -104,7 +125,7 @@ def _of_file(path: str) -> Dataset:
     if ending not in _READERS:
         known = ", ".join(f"`{each}`" for each in _READERS)
         raise DatasetError(f"`{path}` has no ending that says what it is. A dataset is a file of {known}.")
-    return Dataset(path, _unchanged(path, _READERS[ending]))
+    return Dataset(path, _unchanged(path, _READERS[ending]()))
 
 
 def _of_files(paths: Sequence[str]) -> Dataset:
@@ -166,8 +187,16 @@ def _arrow_rows(batches: Iterator[Any]) -> Rows:
             yield Row(number, row.values) if isinstance(row, Row) else DamagedRow(number, row.reason)
 
 
-def _csv(path: str) -> Rows:
-    return csv_rows(path, _FILES, csv_kinds(path, _FILES))
+def _csv() -> Callable[[str], Rows]:
+    """Reads one CSV file, whose kinds one pass finds out for all that follow."""
+    kinds: dict[str, CsvKind] = {}
+
+    def rows(path: str) -> Rows:
+        if not kinds:
+            kinds.update(csv_kinds(path, _FILES))
+        return csv_rows(path, _FILES, kinds)
+
+    return rows
 
 
 def _parquet(path: str) -> Rows:
@@ -180,16 +209,25 @@ def _arrow(path: str) -> Rows:
         yield from _arrow_rows(batches)
 
 
-_READERS: Mapping[str, Callable[[str], Rows]] = {
-    ".jsonl": lambda path: jsonl_rows(path, _FILES),
-    ".ndjson": lambda path: jsonl_rows(path, _FILES),
-    ".json": lambda path: json_rows(path, _FILES),
+def _jsonl(path: str) -> Rows:
+    return jsonl_rows(path, _FILES)
+
+
+def _json(path: str) -> Rows:
+    return json_rows(path, _FILES)
+
+
+_READERS: Mapping[str, Callable[[], Callable[[str], Rows]]] = {
+    ".jsonl": lambda: _jsonl,
+    ".ndjson": lambda: _jsonl,
+    ".json": lambda: _json,
     ".csv": _csv,
-    ".parquet": _parquet,
-    ".arrow": _arrow,
-    ".feather": _arrow,
-    ".ipc": _arrow,
+    ".parquet": lambda: _parquet,
+    ".arrow": lambda: _arrow,
+    ".feather": lambda: _arrow,
+    ".ipc": lambda: _arrow,
 }
+"""What reads a file, by its ending; made anew for each dataset."""
 
 
 def _unchanged(path: str, read: Callable[[str], Rows]) -> Callable[[], Rows]:

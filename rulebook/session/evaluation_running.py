@@ -11,11 +11,14 @@ from rulebook.spec.evaluation_parts import Gate
 
 
 class Plan(Struct, frozen=True):
-    """What a run adds up to: the gates, the score from which each scorer's passes, and notes for the report."""
+    """What a run adds up to: the gates, the score from which each scorer's passes, and notes for the report.
+
+    `notes` is asked for them once the last row is scored.
+    """
 
     gates: Sequence[Gate] = ()
     thresholds: Mapping[str, float] = {}
-    notes: Sequence[str] = ()
+    notes: Callable[[], Sequence[str]] = tuple
 
 
 def run_evaluation(
@@ -33,11 +36,10 @@ def run_evaluation(
         heard(reckoning.rows)
         for records in evaluate_rows(work, reckoning.rows):
             journal.append(records)
-            for record in records:
-                reckoning.add(record)
+            reckoning.add_all(records)
             heard(reckoning.rows)
         journal.sync()
-    return reckoning.outcome(head.name, head.run, plan.gates, plan.notes)
+    return reckoning.outcome(head.name, head.run, plan.gates, plan.notes())
 
 
 def reckoned(head: JournalHead, folder: str, plan: Plan) -> Evaluated:
@@ -45,4 +47,4 @@ def reckoned(head: JournalHead, folder: str, plan: Plan) -> Evaluated:
     reckoning = Reckoning(head.scorers, plan.thresholds)
     for record in read_records(folder):
         reckoning.add(record)
-    return reckoning.outcome(head.name, head.run, plan.gates, plan.notes)
+    return reckoning.outcome(head.name, head.run, plan.gates, plan.notes())
