@@ -4,6 +4,9 @@ from typing import Literal
 
 Shade = Literal["red", "yellow", "blue", "green", "bold", "dim"]
 
+WIDTH = 100
+"""How many columns a report takes at most."""
+
 _CODES: dict[Shade, str] = {
     "red": "31",
     "yellow": "33",

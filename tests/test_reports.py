@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from rulebook.api.loading import load
-from rulebook.report.eval_report import canonical, eval_report
+from rulebook.report.eval_report import eval_report
+from rulebook.report.plain_json import canonical
 from rulebook.report.rewards import exit_status
 from rulebook.report.text import render_report
 

@@ -90,8 +90,9 @@ def numeric_close(
     options = CloseOptions(_tolerance(tolerance), flag("relative", relative))
 
     def bound(columns: tuple[str, ...]) -> Measures:
-        given = {"options": options, "names": (columns[0], columns[1])}
-        return partial(numeric_close_score, **given), partial(numeric_close_scores, **given)
+        names = columns[0], columns[1]
+        alone = partial(numeric_close_score, options=options, names=names)
+        return alone, partial(numeric_close_scores, options=options, names=names)
 
     return declared("numeric_close", (read_number, read_number), bound, inputs, name, options._asdict(), keywords)
 

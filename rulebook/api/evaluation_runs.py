@@ -15,7 +15,6 @@ from rulebook.report.evaluation_text import render_evaluation, table_lines
 from rulebook.services.datasets import Dataset
 from rulebook.services.evaluation_journal import JournalHead, read_records
 from rulebook.services.evaluation_runs import write_report
-from rulebook.services.evaluation_table import write_results
 from rulebook.session.evaluating import Task
 
 
@@ -106,6 +105,8 @@ class EvaluationRun:
 
         Raises UsageError where pyarrow is not installed.
         """
+        from rulebook.services.evaluation_table import write_results  # Arrow, which only a table pays for
+
         return write_results(self.folder, self.evaluation.dataset, self._names)
 
     def rescore(

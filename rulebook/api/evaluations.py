@@ -13,7 +13,6 @@ from rulebook.evidence.row_columns import Kind
 from rulebook.measures.row_scores import RowScorer
 from rulebook.services.chance import MachineChance
 from rulebook.services.clock import MachineClock, unix_ms
-from rulebook.services.dataset_store import DatasetStore
 from rulebook.services.datasets import Dataset, open_dataset
 from rulebook.services.evaluation_journal import JournalHead
 from rulebook.services.evaluation_runs import named_folder
@@ -135,6 +134,8 @@ def dataset_of(given: object) -> Dataset:
     """The rows that a caller named: a revision of the store, or whatever a dataset is made of. Raises DatasetError."""
     name, revision = getattr(given, "dataset_name", None), getattr(given, "revision_id", None)
     if name is not None or revision is not None:
+        from rulebook.services.dataset_store import DatasetStore  # a file and rows in place do without
+
         store = DatasetStore()
         entry = store.find(name=name, revision_id=revision)
         return Dataset(f"{entry.name}, revision {entry.revision_id}", lambda: store.rows(entry))

@@ -10,11 +10,9 @@ from rulebook.api.functions import Function
 from rulebook.api.scorer_handle import Scorer
 from rulebook.api.scorer_result import EvaluationScorerResult
 from rulebook.api.sql_scorer import SqlScorer
-from rulebook.errors import DatasetError, Stopped, UnfitKind
+from rulebook.errors import Stopped, UnfitKind
 from rulebook.evidence.row_columns import Kind
 from rulebook.measures.row_scores import MeasuredScorer, RowFailure, RowScorer, RowScores, failure_of
-from rulebook.services.sql_scores import SqlScorer as SqlWork
-from rulebook.services.sql_scores import score_rows, sql_types
 
 ANY_FUNCTION = Function[..., object]
 
@@ -55,33 +53,6 @@ class FunctionScorer(Struct, frozen=True):
                 if left == 0 or isinstance(error, UnfitKind):
                     return failure_of(error)
         return ()
-
-
-class SqlRows:
-    """An SQL expression as a scorer of rows. Raises UsageError where it does not fit the columns of the dataset."""
-
-    batch_rows = 4_096
-    inputs: Sequence[str] | None = None
-
-    def __init__(self, scorer: SqlScorer, columns: Mapping[str, Kind]) -> None:
-        self.name = scorer.name
-        self._columns = columns
-        self._work = SqlWork(scorer.expression, sql_types(columns))
-        self.inputs = tuple(self._work.reads)
-
-    def score_batch(self, rows: Sequence[Mapping[str, object]]) -> Sequence[RowScores]:
-        """The score of each row, all at once; rows whose values are not of their column's kind fail alone."""
-        try:
-            found = score_rows(self._work, rows, self._columns)
-        except DatasetError as error:
-            if len(rows) == 1:
-                return [failure_of(error)]
-            middle = len(rows) // 2
-            return [*self.score_batch(rows[:middle]), *self.score_batch(rows[middle:])]
-        return [
-            RowFailure("SqlError", found.faults.get(place, "")) if score is None else ((score, None),)
-            for place, score in enumerate(found.scores)
-        ]
 
 
 class Handle(Protocol):
@@ -138,6 +109,8 @@ def row_scorer(scorer: object, columns: Callable[[], Mapping[str, Kind]]) -> Row
         case Function():
             return FunctionScorer(scorer, scorer.name)
         case SqlScorer():
+            from rulebook.api.sql_rows import SqlRows  # the engine's door is for who asks for it
+
             return SqlRows(scorer, columns())
     if callable(getattr(scorer, "score_rows", None)) and isinstance(getattr(scorer, "name", None), str):
         return HandleScorer(cast(Handle, scorer))

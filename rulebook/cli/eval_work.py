@@ -8,8 +8,9 @@ from rulebook.api.linting import lint_file
 from rulebook.cli import output
 from rulebook.errors import SeveralSessions, UsageError
 from rulebook.report.batch import Sums, line_json, render_line, render_sums, sums_json
-from rulebook.report.eval_report import canonical, compact, eval_report
+from rulebook.report.eval_report import eval_report
 from rulebook.report.judged import Judged
+from rulebook.report.plain_json import canonical, compact
 from rulebook.report.rewards import exit_status
 from rulebook.report.text import headline, render_report
 from rulebook.services.code import with_code

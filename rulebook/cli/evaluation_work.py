@@ -8,7 +8,7 @@ from argparse import Namespace
 
 from rulebook.api.evaluation_files import EvaluationRules, load_evaluation
 from rulebook.cli import output
-from rulebook.cli.task_work import hand_out
+from rulebook.cli.handing_out import hand_out
 from rulebook.errors import UsageError
 from rulebook.report.evaluation_report import evaluation_report, exit_status
 from rulebook.report.evaluation_text import headline, render_evaluation

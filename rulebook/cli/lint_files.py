@@ -37,7 +37,7 @@ def shown(run: LintRun, kept: Callable[[Diagnostic], bool], format: str, strict:
     files = [replace(file, diagnostics=tuple(filter(kept, file.diagnostics))) for file in run.files]
     match format:
         case "json":
-            from rulebook.report.eval_report import canonical  # the other formats do without a report
+            from rulebook.report.plain_json import canonical  # the other formats do without a report
 
             output.put(canonical(lint_json(files)))
         case "concise":

@@ -12,7 +12,7 @@ from rulebook.evidence.record import EVERYTHING
 from rulebook.evidence.transcript import Thread, Transcript
 from rulebook.evidence.transcript_json import transcript_json
 from rulebook.ports import Files
-from rulebook.report.eval_report import canonical
+from rulebook.report.plain_json import canonical
 from rulebook.report.session_lines import NARROWEST, WIDEST, WIDTH, View
 from rulebook.report.transcript_text import render_session
 from rulebook.services.clock import unix_ms

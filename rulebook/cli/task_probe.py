@@ -16,7 +16,8 @@ def run_probe(argv: Sequence[str]) -> int:
 
 
 def _probe(given: Namespace, params: Mapping[str, str]) -> int:
-    from rulebook.cli.task_work import hand_out, with_task  # reading the options imports nothing of it
+    from rulebook.cli.handing_out import hand_out
+    from rulebook.cli.task_work import with_task  # reading the options imports nothing of it
     from rulebook.report.probe_report import exit_status, probe_report
     from rulebook.report.probe_text import headline, render_probe
     from rulebook.session.task_probing import Probing, probe_task

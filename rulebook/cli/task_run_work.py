@@ -6,7 +6,8 @@ from argparse import Namespace
 from collections.abc import Mapping
 
 from rulebook.cli import output
-from rulebook.cli.task_work import hand_out, with_task
+from rulebook.cli.handing_out import hand_out
+from rulebook.cli.task_work import with_task
 from rulebook.errors import Missing, UsageError
 from rulebook.evidence.run_events import Event, StepStartedEvent
 from rulebook.report.task_report import exit_status, headline, render_task, task_report

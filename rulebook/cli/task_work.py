@@ -1,20 +1,16 @@
 """The work of the task commands, apart from their options."""
 
 from argparse import Namespace
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
 
-from rulebook.cli import output
+from rulebook.cli.handing_out import hand_out
 from rulebook.expression.task_program import TaskProgram
 from rulebook.ports import Ports
-from rulebook.report.eval_report import canonical
 from rulebook.report.task_report import exit_status, headline, render_task, task_report
 from rulebook.services.code import with_code
-from rulebook.services.output_files import refuse_over, write_text
+from rulebook.services.output_files import refuse_over
 from rulebook.services.ports import machine_ports
 from rulebook.session.task_scoring import Recorded, load_task, score_task
-
-Found = TypeVar("Found")
 
 
 def score(given: Namespace, params: Mapping[str, str]) -> int:
@@ -32,24 +28,3 @@ def with_task(given: Namespace, reads: Sequence[str]) -> tuple[TaskProgram, Port
         refuse_over(given.output, (given.task, *reads))
     ports = with_code(machine_ports(given.task), allowed=given.allow_python)
     return load_task(given.task, ports), ports
-
-
-def hand_out(
-    given: Namespace,
-    found: Found,
-    report: Callable[[Found], dict[str, object]],
-    rendered: Callable[..., str],
-    headline: Callable[..., str],
-) -> None:
-    """Print the report of what was `found`, or write it where it was asked for and print its `headline`.
-
-    Both texts take `found` and `colour`.
-    """
-    in_colour = given.output is None and output.stdout_colour(given.color)
-    text = canonical(report(found)) if given.format == "json" else rendered(found, colour=in_colour)
-    if given.output is None:
-        output.put(text)
-        return
-    write_text(given.output, text, force=True)
-    output.say_laid_out(headline(found, colour=output.stderr_colour(given.color)))
-    output.say(f"Wrote {given.output}.")

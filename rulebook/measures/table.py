@@ -26,9 +26,7 @@ class BoundMeasure(Struct, frozen=True):
 
     def of_row(self, row: Row) -> Scored:
         """The score of one row. Raises KeyError for a column that is not there."""
-        return self.measure(
-            *[reading(row[column]) for column, reading in zip(self.inputs, self.readings, strict=True)]
-        )
+        return self.measure(*[reading(row[column]) for column, reading in zip(self.inputs, self.readings, strict=True)])
 
     def of_columns(self, columns: Sequence[Sequence[object]]) -> Sequence[Scored]:
         """The scores of rows whose values, as `readings` gave them, stand in these columns."""

@@ -10,8 +10,8 @@ from msgspec import Struct, field
 from rulebook.report.findings import Finding
 from rulebook.report.judged import Judged
 from rulebook.report.rewards import AUDIT_GAP, REFUSED, exit_status, totals
-from rulebook.report.text import WIDTH, figure, verdict_word
-from rulebook.terminal import Shade, columns, cut, harmless, padded, painted, wrapped
+from rulebook.report.text import figure, verdict_word
+from rulebook.terminal import WIDTH, Shade, columns, cut, harmless, padded, painted, wrapped
 
 FAULT = 2
 

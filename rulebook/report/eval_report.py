@@ -1,9 +1,5 @@
 """The `chock.eval-report`: a checked session as one JSON object; equal evidence gives equal bytes."""
 
-import json
-import math
-from collections.abc import Mapping, Set
-
 from msgspec.structs import asdict
 
 from rulebook import __version__
@@ -12,11 +8,11 @@ from rulebook.outcome import Measurement, Misbehavior, Skipped, Unmeasured
 from rulebook.report.findings import Finding
 from rulebook.report.judged import Judged
 from rulebook.report.model_costs import models_json
+from rulebook.report.plain_json import plain
 from rulebook.report.rewards import totals
 
 SCHEMA = "chock.eval-report"
 VERSION = 1
-_DEEPEST = 60
 
 
 def eval_report(judged: Judged) -> dict[str, object]:
@@ -111,43 +107,3 @@ def trace_json(trace: Trace) -> dict[str, object]:
         case None:
             pass
     return found
-
-
-def canonical(data: object) -> str:
-    """JSON text with sorted keys, two spaces of indent and a final newline: equal data gives equal bytes.
-
-    Raises ValueError for a number that is not finite.
-    """
-    return json.dumps(plain(data), sort_keys=True, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
-
-
-def compact(data: object) -> str:
-    """JSON on one line, with sorted keys and a final newline. Raises ValueError for a number that is not finite."""
-    return json.dumps(plain(data), sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def plain(value: object, depth: int = 0) -> object:
-    """Any value of the evidence as JSON can hold it.
-
-    Numbers that are not finite and byte strings become text, and so does what is nested deeper than a
-    reader would follow; lone surrogates are written out, since UTF-8 cannot hold them.
-    """
-    if depth > _DEEPEST:
-        return "…"
-    match value:
-        case None | bool() | int():
-            return value
-        case float():
-            return value if math.isfinite(value) else str(value)
-        case str():
-            return value.encode("utf-8", "backslashreplace").decode("utf-8")
-        case bytes():
-            return value.decode("utf-8", "backslashreplace")
-        case Mapping():
-            return {str(plain(str(key))): plain(entry, depth + 1) for key, entry in value.items()}
-        case list() | tuple():
-            return [plain(entry, depth + 1) for entry in value]
-        case Set():
-            return sorted((plain(entry, depth + 1) for entry in value), key=repr)
-        case _:
-            return str(plain(str(value)))

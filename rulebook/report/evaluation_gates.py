@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from rulebook.report.evaluation_tally import Summary
-from rulebook.spec.evaluation_parts import PERCENTS, Bounds, Gate
+from rulebook.spec.gate_parts import PERCENTS, Bounds, Gate
 
 
 class Verdict(Struct, frozen=True):

@@ -8,7 +8,7 @@ from rulebook.evidence.row_records import RowRecord, Stage
 from rulebook.measures.row_scores import RowFailure
 from rulebook.report.evaluation_gates import Verdict, verdicts_of
 from rulebook.report.evaluation_tally import Summary, Tally
-from rulebook.spec.evaluation_parts import Gate
+from rulebook.spec.gate_parts import Gate
 
 MOST_TOLD = 5
 """How many failures of a scorer, of the task and of rows are told in full; all of them stand in the results."""

@@ -1,11 +1,11 @@
 """The report of a run of an evaluation as one JSON object; what people read is `evaluation_text`."""
 
 from rulebook import __version__
-from rulebook.report.eval_report import plain
 from rulebook.report.evaluation_gates import Verdict
 from rulebook.report.evaluation_outcome import Evaluated
 from rulebook.report.evaluation_tally import Summary
-from rulebook.spec.evaluation_parts import PERCENTS
+from rulebook.report.plain_json import plain
+from rulebook.spec.gate_parts import PERCENTS
 
 SCHEMA = "rulebook.evaluation-report"
 VERSION = 1

@@ -8,7 +8,7 @@ from msgspec import Struct
 from rulebook.measures.row_scores import RowFailure, RowScores
 from rulebook.report.evaluation_interval import Draws, Interval, interval_of
 from rulebook.report.evaluation_scores import Scores
-from rulebook.spec.evaluation_parts import PERCENTS
+from rulebook.spec.gate_parts import PERCENTS
 
 
 class Summary(Struct, frozen=True):

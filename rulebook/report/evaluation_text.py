@@ -14,9 +14,8 @@ from collections.abc import Iterator, Sequence
 
 from rulebook.report.evaluation_outcome import Evaluated, Told
 from rulebook.report.evaluation_tally import Summary
-from rulebook.report.text import WIDTH
-from rulebook.spec.evaluation_parts import PERCENTS
-from rulebook.terminal import columns, cut, harmless, padded, painted, wrapped
+from rulebook.spec.gate_parts import PERCENTS
+from rulebook.terminal import WIDTH, columns, cut, harmless, padded, painted, wrapped
 
 _NAME = 30
 _TITLE = 58

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from rulebook.report.stored import StoredFinding
-from rulebook.report.text import WIDTH, shown
-from rulebook.terminal import Shade, columns, cut, harmless, padded, painted, wrapped
+from rulebook.report.text import shown
+from rulebook.terminal import WIDTH, Shade, columns, cut, harmless, padded, painted, wrapped
 
 _LABELS: dict[str, tuple[str, Shade]] = {
     "pass": ("PASS", "green"),

@@ -1,8 +1,8 @@
 """The report of a probed task as one JSON object; what people read is `probe_text`."""
 
 from rulebook import __version__
-from rulebook.report.eval_report import plain
 from rulebook.report.model_costs import models_json
+from rulebook.report.plain_json import plain
 from rulebook.report.probe_scores import Played, Probed, StepProbed, traces_of
 
 SCHEMA = "rulebook.probe-report"

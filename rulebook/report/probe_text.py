@@ -15,9 +15,8 @@ from collections.abc import Iterator, Sequence
 
 from rulebook.report.model_costs import models_lines
 from rulebook.report.probe_scores import Got, Played, Probed, StepProbed, traces_of
-from rulebook.report.text import WIDTH
 from rulebook.spelling import listed
-from rulebook.terminal import Shade, columns, cut, harmless, padded, painted, wrapped
+from rulebook.terminal import WIDTH, Shade, columns, cut, harmless, padded, painted, wrapped
 
 _NAME = 58
 _LABELS: dict[Got, tuple[str, Shade]] = {

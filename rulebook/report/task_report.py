@@ -6,11 +6,12 @@ from rulebook import __version__
 from rulebook.expression.nodes import AllOf, AtLeast, Numeric
 from rulebook.interpreter.trace import Trace
 from rulebook.outcome import Measurement, Misbehavior, Skipped, Unmeasured
-from rulebook.report.eval_report import plain, trace_json
+from rulebook.report.eval_report import trace_json
 from rulebook.report.model_costs import models_json, models_lines
+from rulebook.report.plain_json import plain
 from rulebook.report.task_scores import StepJudged, StepStatus, TaskJudged, TaskScore
-from rulebook.report.text import WIDTH, shown
-from rulebook.terminal import Shade, columns, cut, harmless, padded, painted, wrapped
+from rulebook.report.text import shown
+from rulebook.terminal import WIDTH, Shade, columns, cut, harmless, padded, painted, wrapped
 
 SCHEMA = "rulebook.task-report"
 VERSION = 1

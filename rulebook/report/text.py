@@ -16,14 +16,13 @@ import json
 from collections.abc import Mapping, Sequence
 
 from rulebook.outcome import CATEGORIES, Category
-from rulebook.report.eval_report import plain
 from rulebook.report.findings import Finding, Status
 from rulebook.report.judged import Judged
 from rulebook.report.model_costs import models_lines
+from rulebook.report.plain_json import plain
 from rulebook.report.rewards import Totals, totals
-from rulebook.terminal import Shade, columns, cut, harmless, padded, painted, wrapped
+from rulebook.terminal import WIDTH, Shade, columns, cut, harmless, padded, painted, wrapped
 
-WIDTH = 100
 _NAME = 58
 _LONGEST_ID = 44
 _DETAIL = 10

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from rulebook.errors import UsageError
 from rulebook.evidence.row_records import RowRecord, record_line, record_of
-from rulebook.services.log_writer import write_all
+from rulebook.services.output_files import write_all
 
 JOURNAL = "journal.jsonl"
 SCHEMA = "rulebook.evaluation-journal"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 
 from rulebook.errors import UsageError
-from rulebook.report.eval_report import canonical
+from rulebook.report.plain_json import canonical
 from rulebook.services.evaluation_journal import read_head
 from rulebook.services.output_files import write_text
 from rulebook.services.store import is_session_id, project_key, store_folder

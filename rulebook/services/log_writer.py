@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from rulebook.errors import UsageError
 from rulebook.evidence.log_events import HEADER
+from rulebook.services.output_files import write_all
 
 _MODE = 0o644
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
@@ -141,9 +142,3 @@ def write_log(path: str, session: str, entries: Iterable[Entry]) -> None:
         os.link(draft, path)
     finally:
         os.unlink(draft)
-
-
-def write_all(descriptor: int, data: bytes) -> None:
-    """One write; the kernel may still take it in pieces when the disk is nearly full. Raises OSError."""
-    while data:
-        data = data[os.write(descriptor, data) :]

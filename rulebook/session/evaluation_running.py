@@ -7,7 +7,7 @@ from msgspec import Struct
 from rulebook.report.evaluation_outcome import Evaluated, Reckoning
 from rulebook.services.evaluation_journal import Journal, JournalHead, read_records
 from rulebook.session.evaluating import Work, evaluate_rows
-from rulebook.spec.evaluation_parts import Gate
+from rulebook.spec.gate_parts import Gate
 
 
 class Plan(Struct, frozen=True):

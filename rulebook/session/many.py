@@ -10,8 +10,9 @@ from rulebook.errors import UnknownFormat, UsageError
 from rulebook.expression.nodes import leaves_of
 from rulebook.expression.program import folder_of
 from rulebook.report.batch import FAULT, Line, line_of
-from rulebook.report.eval_report import canonical, eval_report
+from rulebook.report.eval_report import eval_report
 from rulebook.report.judged import Judged
+from rulebook.report.plain_json import canonical
 from rulebook.report.rewards import REFUSED
 from rulebook.services.output_files import refuse_over, write_text
 from rulebook.services.parallel import cores, in_order

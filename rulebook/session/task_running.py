@@ -28,7 +28,7 @@ from rulebook.evidence.submission import Submission
 from rulebook.expression.task_program import StepProgram, TaskProgram
 from rulebook.outcome import Measurement, Misbehavior, Outcome, Skipped, Unmeasured
 from rulebook.ports import Completed, Ports
-from rulebook.report.eval_report import plain
+from rulebook.report.plain_json import plain
 from rulebook.report.task_scores import StepJudged, TaskJudged, known_steps, task_score, unscored
 from rulebook.services.students import Student
 from rulebook.session.hearing import Hearing, Reply, uncounted

@@ -4,7 +4,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rulebook.languages.faults import Shown
 from rulebook.place import Path
-from rulebook.spec.evaluation_parts import FIGURES, Bounds, Gate
+from rulebook.spec.gate_parts import FIGURES, Bounds, Gate
 from rulebook.spec.reader import Reader
 from rulebook.spec.validation import below, validate_options
 from rulebook.spelling import guess

@@ -13,7 +13,7 @@ from rulebook.outcome import CATEGORIES
 from rulebook.spec.combinators import COMBINATORS, options_of
 from rulebook.spec.eval_groups import GROUPS
 from rulebook.spec.evaluation import DatasetKeys, EvaluationFile, TaskKeys
-from rulebook.spec.evaluation_parts import FIGURES
+from rulebook.spec.gate_parts import FIGURES
 from rulebook.spec.gates import BoundKeys, MostKeys
 from rulebook.spec.number_options import BranchOptions
 from rulebook.spec.oracles import OracleKeys

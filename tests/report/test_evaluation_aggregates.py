@@ -14,7 +14,7 @@ from rulebook.report.evaluation_gates import verdicts_of
 from rulebook.report.evaluation_interval import student_t
 from rulebook.report.evaluation_scores import MOST_VALUES, Scores
 from rulebook.report.evaluation_tally import Summary, Tally
-from rulebook.spec.evaluation_parts import PERCENTS, Bounds, Gate
+from rulebook.spec.gate_parts import PERCENTS, Bounds, Gate
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -10,8 +10,9 @@ import rulebook
 from rulebook.expression.nodes import AllOf, Common, Not, Numeric
 from rulebook.interpreter.trace import Trace
 from rulebook.outcome import Measurement, Misbehavior, Seen, Skipped, Unmeasured, binary
-from rulebook.report.eval_report import canonical, eval_report, plain, trace_json
+from rulebook.report.eval_report import eval_report, trace_json
 from rulebook.report.findings import finding_from, finding_of
+from rulebook.report.plain_json import canonical, plain
 
 GROUP = AllOf(Common("all", "x.yaml", ("judge",), name="both"), ())
 
