@@ -1,5 +1,6 @@
 """The scorers that Rulebook ships: a call declares one, for an evaluation to take or to be called in place."""
 
+from rulebook.api.column_scores import score_columns
 from rulebook.api.data_scorers import json_match, json_valid, numeric_close, regex_match
 from rulebook.api.embedding_scorer import embedding_similarity
 from rulebook.api.judge_scorer import llm_judge
@@ -25,6 +26,7 @@ __all__ = [
     "llm_judge",
     "numeric_close",
     "regex_match",
+    "score_columns",
     "sql",
     "string_similarity",
 ]

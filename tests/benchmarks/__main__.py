@@ -6,6 +6,7 @@ import sys
 
 from tests.benchmarks import (
     custody,
+    evaluations,
     large_session,
     log_check,
     rubric,
@@ -32,6 +33,7 @@ def main() -> int:
     for against in (transcripts, custody, scripts):
         found += against.run(given.pairs, karotte)
     found += tables.run(given.pairs)
+    found += evaluations.run(given.pairs)
     found += large_session.run()
     for each in found:
         print(each.line())

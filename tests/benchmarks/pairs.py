@@ -4,20 +4,23 @@ import argparse
 import os
 import statistics
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What one process used: CPU seconds (user and system) and its peak resident memory in MB."""
+    """What one process used: CPU seconds (user and system), its peak resident memory in MB, and the time it took."""
 
     cpu_s: float
     peak_mb: float
+    wall_s: float
 
 
 def cost_of(argv: Sequence[str], *, exits: Sequence[int] = (0,)) -> Cost:
     """Run a program to its end, its output thrown away. Raises RuntimeError for another exit status."""
+    began_s = time.monotonic()
     pid = os.posix_spawn(
         argv[0],
         list(argv),
@@ -31,7 +34,7 @@ def cost_of(argv: Sequence[str], *, exits: Sequence[int] = (0,)) -> Cost:
     _, status, usage = os.wait4(pid, 0)
     if os.waitstatus_to_exitcode(status) not in exits:
         raise RuntimeError(f"{' '.join(argv)} ended with {os.waitstatus_to_exitcode(status)}")
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, time.monotonic() - began_s)
 
 
 @dataclass(frozen=True)
@@ -65,11 +68,12 @@ def ratio(
     *,
     pairs: int = 9,
     exits: Sequence[int] = (0,),
+    figure: Callable[[Cost], float] = lambda cost: cost.cpu_s,
 ) -> Ratio:
-    """Our command against a yardstick, after one warm-up of each."""
+    """Our command against a yardstick by one figure of what they cost, after one warm-up of each."""
     cost_of(ours, exits=exits)
     cost_of(theirs, exits=exits)
-    measured = [(cost_of(ours, exits=exits).cpu_s, cost_of(theirs, exits=exits).cpu_s) for _ in range(pairs)]
+    measured = [(figure(cost_of(ours, exits=exits)), figure(cost_of(theirs, exits=exits))) for _ in range(pairs)]
     return Ratio(
         name,
         tuple(a / b for a, b in measured),

@@ -95,6 +95,12 @@ def test_the_fast_reader_and_the_strict_one_agree():
         assert repr(row_of_json(text)) == repr(json.loads(text))
 
 
+@pytest.mark.parametrize("blank", [" ", "\t", "\r", "\n", " \n ", "\n\t", " \n"])
+def test_a_key_given_twice_is_found_whatever_stands_before_its_colon(blank):
+    with pytest.raises(ValueError, match="the key `a` is in it twice"):
+        row_of_json(f'{{"a":1,"a"{blank}:2}}')
+
+
 def test_a_line_of_a_gigabyte_costs_no_memory_and_is_one_damaged_row(tmp_path):
     path = tmp_path / "rows.jsonl"
     with path.open("wb") as file:

@@ -210,3 +210,36 @@ def test_shapes_without_an_end_cost_no_memory(monkeypatch):
         scan.add(Row(n + 1, {f"c{n % 10}": n, f"d{n % 7}": "x"}))
         assert len(scan._shapes) <= 3
     assert len(scan.columns()) == 17
+
+
+def test_columns_are_looked_for_no_further_than_they_are_found():
+    read = []
+
+    def rows():
+        for number, values in enumerate([{"a": 1}, {"b": 2}, {"c": 3}], start=1):
+            read.append(number)
+            yield Row(number, values)
+
+    dataset = datasets.Dataset("the rows", rows)
+    assert not dataset.lacks(["a", "b"])
+    assert read == [1, 2]
+    assert dataset.lacks(["a", "d"])
+    assert not dataset.lacks(["c"])
+
+
+def test_a_pass_that_takes_every_row_finds_the_columns_too():
+    passes = []
+
+    def rows():
+        passes.append(len(passes))
+        yield from (Row(1, {"a": 1}), DamagedRow(2, "broken"), Row(3, {"a": "x"}))
+
+    dataset = datasets.Dataset("the rows", rows)
+    assert [row.number for row in dataset.scanned_rows()] == [1, 2, 3]
+    assert (dataset.columns, dataset.row_count, len(dataset.damaged)) == ({"a": "json"}, 3, 1)
+    assert dataset.drift
+    assert passes == [0]
+    other = datasets.Dataset("the rows", rows)
+    next(other.scanned_rows())
+    assert other.columns == {"a": "json"}
+    assert passes == [0, 1, 2]
