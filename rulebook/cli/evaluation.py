@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rulebook.cli.arguments import Arguments, choice, subcommand
+from rulebook.cli.arguments import Arguments, choice, name_and_value, subcommand
 from rulebook.errors import UsageError
 
 PURPOSES = {"run": "run an evaluation over its rows, or go on with a run that was stopped"}
@@ -15,9 +15,10 @@ def run(argv: Sequence[str]) -> int:
     if chosen is None:
         return 0
     given = _parser().read(chosen[1])
+    params = dict(name_and_value("--param", word) for word in given.param)
     from rulebook.cli.evaluation_work import run_evaluation  # reading the options imports nothing of it
 
-    return run_evaluation(given)
+    return run_evaluation(given, params)
 
 
 def _rows(word: str) -> int:
@@ -37,7 +38,10 @@ def _parser() -> Arguments:
     parser.add_argument("file", metavar="FILE", help="a `rulebook.evaluation` file")
     parser.add_argument("--limit", type=_rows, metavar="N", help="only the first N rows")
     parser.add_argument(
-        "--resume", action="store_true", help="go on with the latest run of the same file, rows and limit"
+        "--resume", action="store_true", help="go on with the latest run of the same file, rows, limit and parameters"
+    )
+    parser.add_argument(
+        "--param", action="append", default=[], metavar="NAME=VALUE", help="set a parameter of the file"
     )
     parser.add_argument(
         "--format", type=choice("--format", FORMATS), default="text", metavar="FORMAT", help="text (default) or json"

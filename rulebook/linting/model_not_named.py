@@ -5,14 +5,22 @@ from rulebook.errors import UsageError
 from rulebook.expression.nodes import Leaf, leaves_of
 from rulebook.expression.program import Loaded, folder_of
 from rulebook.ports import Files
+from rulebook.spec.evaluation_parts import EvaluationSpec
 
 
 def look(loaded: Loaded, files: Files) -> None:
     """Note every rule that asks a model where neither it nor the configuration names one."""
     nameless = [leaf for leaf in leaves_of(item.node for item in loaded.items) if _asks_any_model(leaf)]
-    how = _unnamed(loaded.file, files) if nameless else ""
+    in_task = isinstance(loaded.content, EvaluationSpec) and _asks_any(loaded.content)
+    how = _unnamed(loaded.file, files) if nameless or in_task else ""
     for leaf in nameless if how else ():
         loaded.readers[leaf.common.file].add_at_key("RB511", (*leaf.common.path, leaf.common.kind), how=how)
+    if in_task and how:
+        loaded.readers[loaded.file].add_at_key("RB511", ("task", "model"), how=how)
+
+
+def _asks_any(spec: EvaluationSpec) -> bool:
+    return spec.task is not None and spec.task.model is not None and spec.task.model.model is None
 
 
 def _asks_any_model(leaf: Leaf) -> bool:

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from rulebook.evidence.row_records import RowRecord, Stage
 from rulebook.measures.row_scores import RowFailure
+from rulebook.outcome import Spent, spent_in_all
 from rulebook.report.evaluation_gates import Verdict, verdicts_of
 from rulebook.report.evaluation_tally import Summary, Tally
 from rulebook.spec.gate_parts import Gate
@@ -27,6 +28,7 @@ class Told(Struct, frozen=True):
 class Evaluated(Struct, frozen=True):
     """The aggregates of a run. `rows` counts every row, `damaged` those that could not be read, `task_failed` those
     for which the task gave nothing; both are unmeasured for every scorer. `told` are the first failures of each kind.
+    `spent` is what asking models came to, None where none was asked.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Evaluated(Struct, frozen=True):
     verdicts: Sequence[Verdict]
     told: Sequence[Told]
     notes: Sequence[str] = ()
+    spent: Spent | None = None
 
     @property
     def gates_are_met(self) -> bool:
@@ -60,10 +63,13 @@ class Reckoning:
         self._ended: dict[Stage, int] = {"row": 0, "task": 0}
         self._told: list[Told] = []
         self._times: dict[tuple[str | None, str], int] = {}
+        self._spent: Spent | None = None
 
     def add(self, record: RowRecord) -> None:
         """One more row."""
         self.rows += 1
+        if record.spent is not None:
+            self._spent = spent_in_all([record.spent] if self._spent is None else [self._spent, record.spent])
         if record.end is not None:
             self._ended[record.end.stage] += 1
             self._tell(record.row, None, record.end.stage, record.end.type, record.end.message)
@@ -106,6 +112,7 @@ class Reckoning:
             verdicts_of(gates, summaries),
             tuple(self._told),
             notes,
+            self._spent,
         )
 
     def _tell(self, row: int, scorer: str | None, stage: str, kind: str, message: str) -> None:

@@ -4,6 +4,7 @@ from rulebook import __version__
 from rulebook.report.evaluation_gates import Verdict
 from rulebook.report.evaluation_outcome import Evaluated
 from rulebook.report.evaluation_tally import Summary
+from rulebook.report.model_costs import spent_json
 from rulebook.report.plain_json import plain
 from rulebook.spec.gate_parts import PERCENTS
 
@@ -40,6 +41,7 @@ def evaluation_report(found: Evaluated) -> dict[str, object]:
             for each in found.told
         ],
         "notes": [plain(note) for note in found.notes],
+        **spent_json(found.spent),
     }
 
 

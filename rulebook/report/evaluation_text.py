@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from rulebook.report.evaluation_outcome import Evaluated, Told
 from rulebook.report.evaluation_tally import Summary
+from rulebook.report.model_costs import spent_lines
 from rulebook.spec.gate_parts import PERCENTS
 from rulebook.terminal import WIDTH, columns, cut, harmless, padded, painted, wrapped
 
@@ -31,6 +32,8 @@ def render_evaluation(found: Evaluated, *, colour: bool = False) -> str:
         lines += ["", *_failures(found.told)]
     for note in found.notes:
         lines += ["", *wrapped(harmless(note), WIDTH)]
+    told = spent_lines("Models", found.spent, WIDTH)
+    lines += ["", *told] if told else []
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 

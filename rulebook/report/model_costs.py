@@ -9,7 +9,11 @@ from rulebook.terminal import harmless, wrapped
 
 def models_json(traces: Iterable[Trace]) -> dict[str, object]:
     """`models` for a report as plain data; empty where no model was asked. What is not known is None, never 0."""
-    spent = spent_of(traces)
+    return spent_json(spent_of(traces))
+
+
+def spent_json(spent: Spent | None) -> dict[str, object]:
+    """`models` for a report as plain data; empty for None, where no model was asked."""
     if spent is None:
         return {}
     currency = _currency(spent)
@@ -27,7 +31,11 @@ def models_json(traces: Iterable[Trace]) -> dict[str, object]:
 
 def models_lines(traces: Iterable[Trace], width: int) -> list[str]:
     """The same as a sentence for people, in lines of at most `width` columns; none where no model was asked."""
-    spent = spent_of(traces)
+    return spent_lines("Judge models", spent_of(traces), width)
+
+
+def spent_lines(who: str, spent: Spent | None, width: int) -> list[str]:
+    """The same of `who`, the subject of the sentence; none for None."""
     if spent is None:
         return []
     parts = [_counted(spent.calls, "call")]
@@ -42,7 +50,7 @@ def models_lines(traces: Iterable[Trace], width: int) -> list[str]:
         parts.append(f"{spent.costs[currency]:.4g} {currency}")
     elif spent.calls:
         parts.append("cost not known")
-    return wrapped(f"Judge models: {harmless(', '.join(parts))}.", width)
+    return wrapped(f"{who}: {harmless(', '.join(parts))}.", width)
 
 
 def _currency(spent: Spent) -> str | None:

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -17,8 +17,16 @@ from rulebook.spec.providers import Chosen, Providers
 Answer = ModelReply | ModelFailure
 
 
+Clients = dict[tuple[str, str], Any]
+"""What the client of endpoints keeps for one event loop; each is to be closed in it."""
+
+
 class Online(Protocol):
     """The client of endpoints."""
+
+    async def one(self, request: ModelRequest, chosen: Chosen, clients: Clients) -> Answer:
+        """The answer to one request."""
+        ...
 
     def ask(self, calls: Sequence[tuple[ModelRequest, Chosen]]) -> list[Answer]:
         """An answer for each call, in their order."""
@@ -43,29 +51,38 @@ class ModelDesk:
     def ask(self, requests: Sequence[ModelRequest]) -> list[Answer]:
         """An answer for each request, in their order."""
         found: dict[int, Answer] = {}
-        waiting: dict[int, _Waiting] = {}
+        waiting: dict[int, Waiting] = {}
         for index, request in enumerate(requests):
-            try:
-                chosen = self.providers.chosen(request.model, request.base_url, request.api_key_env)
-                if chosen.provider.kind == "scripted":
-                    found[index] = self._scripted(request, chosen)
-                    continue
-            except UsageError as error:
-                found[index] = ModelFailure("harness", str(error))
-                continue
-            digest = request_digest(request, chosen)
-            kept = self.cache.find(digest) if self.cache else None
-            if kept is None:
-                waiting[index] = _Waiting(request, chosen, digest)
+            known = self.known(request)
+            if isinstance(known, Waiting):
+                waiting[index] = known
             else:
-                found[index] = ModelReply(kept.text, kept.model, "stop", Spent(cached=1))
+                found[index] = known
         if waiting:
             calls = [(each.request, each.chosen) for each in waiting.values()]
             for (index, each), answer in zip(waiting.items(), self.online().ask(calls), strict=True):
                 found[index] = answer
-                if self.cache and isinstance(answer, ModelReply) and answer.finish == "stop" and answer.text.strip():
-                    self.cache.keep(each.digest, answer)
+                self.keep(each, answer)
         return [found[index] for index in range(len(requests))]
+
+    def known(self, request: ModelRequest) -> "Answer | Waiting":
+        """The answer that is there without asking an endpoint, or what is to be asked."""
+        try:
+            chosen = self.providers.chosen(request.model, request.base_url, request.api_key_env)
+            if chosen.provider.kind == "scripted":
+                return self._scripted(request, chosen)
+        except UsageError as error:
+            return ModelFailure("harness", str(error))
+        digest = request_digest(request, chosen)
+        kept = self.cache.find(digest) if self.cache else None
+        if kept is None:
+            return Waiting(request, chosen, digest)
+        return ModelReply(kept.text, kept.model, "stop", Spent(cached=1))
+
+    def keep(self, asked: "Waiting", answer: Answer) -> None:
+        """Keep an answer for later runs, when it is whole."""
+        if self.cache and isinstance(answer, ModelReply) and answer.finish == "stop" and answer.text.strip():
+            self.cache.keep(asked.digest, answer)
 
     def _scripted(self, request: ModelRequest, chosen: Chosen) -> Answer:
         refusal = self.budget.refusal(chosen)
@@ -86,7 +103,9 @@ class ModelDesk:
             return self._online
 
 
-class _Waiting(Struct):
+class Waiting(Struct, frozen=True):
+    """A request that only an endpoint can answer."""
+
     request: ModelRequest
     chosen: Chosen
     digest: str

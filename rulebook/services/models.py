@@ -1,11 +1,12 @@
 """Language models, as the configuration names them."""
 
 import os
+import sys
 import threading
 from collections.abc import Sequence
 
 from rulebook.errors import UsageError
-from rulebook.model_port import Embedded, EmbeddingRequest, ModelFailure, ModelReply, ModelRequest
+from rulebook.model_port import Asking, Embedded, EmbeddingRequest, ModelFailure, ModelReply, ModelRequest
 from rulebook.outcome import Spent
 from rulebook.ports import Files
 from rulebook.services.model_desk import ModelDesk
@@ -39,6 +40,13 @@ class MachineModels:
         except UsageError as error:
             return Embedded([ModelFailure("harness", str(error))] * len(request.texts), Spent())
         return embedded(request, desk)
+
+    def asking(self, at_once: int | None = None) -> Asking:
+        """A way to put questions one by one. Raises UsageError."""
+        from rulebook.services.model_stream import ModelStream  # an event loop, where questions are put so
+
+        desk = self._ready()
+        return ModelStream(desk, min(at_once or sys.maxsize, desk.providers.concurrency))
 
     def _ready(self) -> ModelDesk:
         """What stands ready once the configuration is read. Raises UsageError."""

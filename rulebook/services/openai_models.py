@@ -5,7 +5,7 @@ import os
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import httpx2
 import openai
@@ -49,6 +49,10 @@ class OpenAIModels:
         """The vectors of each call's texts, in their order."""
         return self._together(calls, Embedded)
 
+    async def one(self, request: ModelRequest, chosen: Chosen, clients: "Clients") -> ModelReply | ModelFailure:
+        """The answer to one request, by a client among `clients`, which all belong to the loop that is running."""
+        return cast("ModelReply | ModelFailure", await self._one(_Call(request, chosen), clients))
+
     def _together(self, calls: Sequence[Call], given: type[Given]) -> list[Given | ModelFailure]:
         """All calls at the same time.
 
@@ -74,14 +78,14 @@ class OpenAIModels:
         task = asyncio.current_task()
         if task is not None:
             running.append((asyncio.get_running_loop(), task))
-        clients: dict[tuple[str, str], openai.AsyncOpenAI] = {}
+        clients: Clients = {}
         try:
             return list(await asyncio.gather(*(self._one(_Call(*call), clients) for call in calls)))
         finally:
             for client in clients.values():
                 await client.close()
 
-    async def _one(self, call: "_Call", clients: dict[tuple[str, str], openai.AsyncOpenAI]) -> "_Answer":
+    async def _one(self, call: "_Call", clients: "Clients") -> "_Answer":
         provider = call.chosen.provider
         key = os.environ.get(provider.api_key_env, "") if provider.api_key_env else _NO_KEY
         if not key:
@@ -163,6 +167,10 @@ class OpenAIModels:
             return Fault(f"{at(chosen)} cannot be reached: {reason}", _ATTEMPTS_TO_REACH, spent=UNKNOWN)
         except (openai.OpenAIError, httpx2.InvalidURL, ValueError) as error:
             return Fault(f"{at(chosen)} cannot be asked: {shown(str(error))}", spent=UNKNOWN)
+
+
+Clients = dict[tuple[str, str], openai.AsyncOpenAI]
+"""The clients of one event loop, by the endpoint's address and its key."""
 
 
 _Answer = ModelReply | Embedded | ModelFailure
