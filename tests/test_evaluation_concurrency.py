@@ -8,8 +8,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ schema: rulebook.evaluation
 version: 1
 name: several
 dataset: rows.jsonl
-task: {{argv: ['{python}', task.py, {word}], concurrency: {concurrency}}}
+task: {{argv: ['{python}', task.py, {word}], concurrency: {concurrency}, timeout: 1h}}
 scorers:
   - exact_match: {{name: same}}
 gates: {{same: {{mean: {{min: 0}}, unmeasured: {{max: 99999}}}}}}
@@ -225,10 +225,17 @@ time.sleep(600)
 """
 
 
-def start(place: Path, *options: str) -> "subprocess.Popen[str]":
+@contextmanager
+def start(place: Path, *options: str) -> Iterator["subprocess.Popen[str]"]:
     argv = [sys.executable, "-m", "rulebook", "evaluation", "run", "several.yaml", "--format", "json", *options]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(argv, cwd=place, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with subprocess.Popen(
+        argv, cwd=place, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()  # of no effect on one that has ended
 
 
 def pids_begun(place: Path, count: int) -> list[int]:

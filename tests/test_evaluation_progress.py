@@ -58,7 +58,10 @@ def on_a_terminal(place: Path, *options: str) -> Iterator[tuple["subprocess.Pope
         process = subprocess.Popen(argv_of(*options), cwd=place, env=env_of(place), stdout=subprocess.DEVNULL, stderr=theirs)
         os.close(theirs)
         with process:
-            yield process, ours
+            try:
+                yield process, ours
+            finally:
+                process.kill()  # of no effect on one that has ended
     finally:
         os.close(ours)
 
