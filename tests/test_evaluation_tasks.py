@@ -183,6 +183,21 @@ def test_answers_are_kept_and_asked_for_once(place: Path, capsys: pytest.Capture
     assert (again["models"]["calls"], again["models"]["cached"], again["models"]["cost"]) == (0, 1, None)
 
 
+def test_answers_may_be_kept_elsewhere(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_rows(place, {"message": "a", "expected": "a"})
+    with endpoint(echoes) as server:
+        configure(place, server, more="cache = false")
+        for _ in range(2):
+            assert report_of(capsys, "--cache", "kept")[0] == 0
+        assert len(server.bodies) == 1
+        report_of(capsys)
+        assert len(server.bodies) == 2
+    assert len(list((place / "kept").rglob("*.json"))) == 1
+    assert not (place / "home" / "cache").exists()
+    status, found = report_of(capsys, "--cache", "triage.yaml")
+    assert (status, "`triage.yaml` is no folder" in found["error"]) == (1, True)
+
+
 def test_a_run_that_has_no_calls_left_is_unmeasured_from_there(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_rows(place, *({"message": f"{n}", "expected": f"{n}"} for n in range(5)))
     change(place, ("task:\n", "task:\n  concurrency: 1\n"))

@@ -50,5 +50,6 @@ def _parser() -> Arguments:
     parser.add_argument(
         "--table", metavar="FILE", help="write every row with its output, scores and errors there, as Parquet"
     )
+    parser.add_argument("--cache", metavar="DIR", help="keep answers of models there, for this run and later ones")
     parser.add_argument("--allow-python", action="store_true", help="let functions of yours that the file names run")
     return parser

@@ -27,7 +27,9 @@ def run_evaluation(given: Namespace, params: Mapping[str, str]) -> int:
     for path in (given.output, given.table):
         if path is not None:
             refuse_over(path, (given.file,))
-    rules = load_evaluation(given.file, machine_ports(given.file), allow_python=given.allow_python)
+    if given.cache is not None and os.path.lexists(given.cache) and not os.path.isdir(given.cache):
+        raise UsageError(f"`{given.cache}` is no folder. Answers of models are kept in a folder: name one.")
+    rules = load_evaluation(given.file, machine_ports(given.file, given.cache), allow_python=given.allow_python)
     progress = _Progress(rules, given.limit)
     try:
         run = rules.run(limit=given.limit, resume=given.resume, params=params, heard=progress.heard)
@@ -36,6 +38,7 @@ def run_evaluation(given: Namespace, params: Mapping[str, str]) -> int:
         if progress.done:
             again = ["rulebook", "evaluation", "run", given.file, "--resume"]
             again += ["--allow-python"] * given.allow_python + (["--limit", str(given.limit)] if given.limit else [])
+            again += ["--cache", given.cache] if given.cache else []
             again += [word for param in given.param for word in ("--param", param)]
             output.say(f"{progress.done} rows are done. Go on with: {shlex.join(again)}")
         raise

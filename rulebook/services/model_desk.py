@@ -40,10 +40,11 @@ class Online(Protocol):
 class ModelDesk:
     """The providers, the run's budget, the kept answers and the client, each made when it is first needed."""
 
-    def __init__(self, providers: Providers) -> None:
+    def __init__(self, providers: Providers, cache: str | None = None) -> None:
+        """`cache` is the folder of the kept answers, which are kept there even where the providers say otherwise."""
         self.providers = providers
         self.budget = ModelBudget(providers)
-        self.cache = ModelCache() if providers.cache else None
+        self.cache = ModelCache(cache) if providers.cache or cache is not None else None
         self.scripts: dict[str, ScriptedModels] = {}
         self._online: Online | None = None
         self.turn = threading.Lock()

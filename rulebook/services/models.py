@@ -17,11 +17,12 @@ from rulebook.spec.provider_files import config_files, read_providers
 class MachineModels:
     """Asks models; implements `ports.Models`. Nothing is read, and no client loaded, before the first question.
 
-    `folder` is where the configuration is looked for from, upward: that of the rule file.
+    `folder` is where the configuration is looked for from, upward: that of the rule file. `cache` is the folder for
+    kept answers, None the usual one, where the configuration lets them be kept.
     """
 
-    def __init__(self, folder: str, files: Files) -> None:
-        self._folder, self._files = folder, files
+    def __init__(self, folder: str, files: Files, cache: str | None = None) -> None:
+        self._folder, self._files, self._cache = folder, files, cache
         self._turn = threading.Lock()
         self._desk: ModelDesk | None = None
 
@@ -53,7 +54,7 @@ class MachineModels:
         with self._turn:
             if self._desk is None:
                 paths = _own(config_files(self._folder, self._files))
-                self._desk = ModelDesk(read_providers(paths, self._files))
+                self._desk = ModelDesk(read_providers(paths, self._files), self._cache)
             return self._desk
 
 
