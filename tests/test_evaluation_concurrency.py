@@ -33,7 +33,7 @@ schema: rulebook.evaluation
 version: 1
 name: several
 dataset: rows.jsonl
-task: {{argv: ['{python}', task.py, {word}], concurrency: {concurrency}, timeout: 1h}}
+task: {{argv: ['{python}', task.py, {word}], concurrency: {concurrency}, timeout: 1h, pass_env: [RUN_ID]}}
 scorers:
   - exact_match: {{name: same}}
 gates: {{same: {{mean: {{min: 0}}, unmeasured: {{max: 99999}}}}}}
@@ -227,7 +227,8 @@ time.sleep(600)
 
 @contextmanager
 def start(place: Path, *options: str) -> Iterator["subprocess.Popen[str]"]:
-    argv = [sys.executable, "-m", "rulebook", "evaluation", "run", "several.yaml", "--format", "json", *options]
+    run = [sys.executable, "-m", "rulebook", "evaluation", "run", "several.yaml", "--format", "json", *options]
+    argv = ["sh", "-c", 'RUN_ID=$$ exec "$@"', "sh", *run]  # the commands know which run they are of
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         argv, cwd=place, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -292,21 +293,19 @@ def test_nothing_is_left_when_a_run_is_ended(number: int, status: int, said: str
 
 DYING = """\
 import json, os, signal, sys
-n = json.load(sys.stdin)["n"]
-with open("asked.txt", "a") as file:
+n, run = json.load(sys.stdin)["n"], int(os.environ["RUN_ID"])
+with open(f"asked-{run}.txt", "a") as file:
     file.write(f"{n}\\n")
 if n == int(open("die_at").read()):
-    os.kill(os.getppid(), signal.SIGKILL)
+    os.kill(run, signal.SIGKILL)
 if n % 7 == 0:
     sys.exit("seven")
 print(n)
 """
 
 
-def asked(place: Path) -> list[int]:
-    found = [int(line) for line in (place / "asked.txt").read_text(encoding="utf-8").split()]
-    (place / "asked.txt").unlink()
-    return found
+def asked(place: Path, run: int) -> list[int]:
+    return [int(line) for line in (place / f"asked-{run}.txt").read_text(encoding="utf-8").split()]
 
 
 def test_a_run_that_is_killed_goes_on_and_asks_only_what_was_under_way_again(place: Path) -> None:
@@ -315,7 +314,7 @@ def test_a_run_that_is_killed_goes_on_and_asks_only_what_was_under_way_again(pla
     (place / "die_at").write_text("-1", encoding="utf-8")
     with start(place) as process:
         whole = json.loads(process.communicate(timeout=120)[0])
-    assert sorted(asked(place)) == list(range(rows))
+    assert sorted(asked(place, process.pid)) == list(range(rows))
     (place / "home").rename(place / "other")
     for die_at in (25, 50, -1):
         before = len(records_of(place)) if (place / "home").exists() else 0
@@ -323,7 +322,7 @@ def test_a_run_that_is_killed_goes_on_and_asks_only_what_was_under_way_again(pla
         with start(place, "--resume") as process:
             out, _ = process.communicate(timeout=120)
         assert process.returncode == (-signal.SIGKILL if die_at >= 0 else 0)
-        again = asked(place)
+        again = asked(place, process.pid)
         assert (min(again), len(again)) == (before, len(set(again)))
         done = len(records_of(place))
         assert set(range(done)) <= set(range(before)) | set(again)

@@ -67,9 +67,16 @@ class Reckoning:
 
     def add(self, record: RowRecord) -> None:
         """One more row."""
+        self._spend([record])
+        self._count(record)
+
+    def _spend(self, records: Sequence[RowRecord]) -> None:
+        found = [record.spent for record in records if record.spent is not None]
+        if found:
+            self._spent = spent_in_all(found if self._spent is None else [self._spent, *found])
+
+    def _count(self, record: RowRecord) -> None:
         self.rows += 1
-        if record.spent is not None:
-            self._spent = spent_in_all([record.spent] if self._spent is None else [self._spent, record.spent])
         if record.end is not None:
             self._ended[record.end.stage] += 1
             self._tell(record.row, None, record.end.stage, record.end.type, record.end.message)
@@ -83,6 +90,7 @@ class Reckoning:
 
     def add_all(self, records: Sequence[RowRecord]) -> None:
         """As many more rows, in their order."""
+        self._spend(records)
         try:
             # nearly always every scorer gave one score for every row
             columns = [
@@ -93,7 +101,7 @@ class Reckoning:
             columns = []
         if len(columns) != len(self._tallies) or any(len(column) != len(records) for column in columns):
             for record in records:
-                self.add(record)
+                self._count(record)
             return
         self.rows += len(records)
         for tally, scores in zip(self._tallies, columns, strict=True):
