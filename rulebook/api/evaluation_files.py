@@ -8,7 +8,14 @@ from typing import cast
 
 from rulebook.api import data_scorers, text_scorers
 from rulebook.api.evaluation_runs import EvaluationRun
-from rulebook.api.evaluation_tasks import TaskAtWork, columns_asked, command_task, function_task, model_task
+from rulebook.api.evaluation_tasks import (
+    TaskAtWork,
+    columns_asked,
+    command_task,
+    function_task,
+    model_task,
+    who_answers,
+)
 from rulebook.api.evaluations import Evaluation, check_columns, dataset_of
 from rulebook.api.functions import Function, function
 from rulebook.api.row_scorers import FunctionScorer, output_kind, row_scorer
@@ -136,7 +143,10 @@ class EvaluationRules:
         return "text" if self._function is None else output_kind(self._function)
 
     def _fingerprint(self, limit: int | None, params: Mapping[str, object]) -> str:
-        """A digest of the file, its rows, `limit` and the parameters: what must be the same for a run to go on."""
+        """A digest of the file, its rows, `limit`, the parameters and who is asked: where it is the same, a run goes on.
+
+        Raises UsageError where nobody is.
+        """
         text = self._spec.document.text.encode("utf-8", "surrogatepass")
         said = [
             sha256(text).hexdigest(),
@@ -144,6 +154,8 @@ class EvaluationRules:
             limit,
             *([dict(params)] if params else []),
         ]
+        if self._spec.task is not None:
+            said += who_answers(self._spec.task, params, self._folder, self._ports.files)
         return sha256(json.dumps(said).encode("ascii")).hexdigest()
 
 

@@ -10,7 +10,7 @@ from rulebook.api.row_scorers import row_task
 from rulebook.errors import UsageError
 from rulebook.languages.run_errors import TemplateError
 from rulebook.languages.template import Template
-from rulebook.ports import Ports
+from rulebook.ports import Files, Ports
 from rulebook.services.parallel import cores
 from rulebook.services.row_threads import EndSign, RowThreads
 from rulebook.session.evaluating import Task, output_of
@@ -19,6 +19,7 @@ from rulebook.session.row_commands import RowCommand
 from rulebook.session.row_questions import RowAsking, RowQuestion
 from rulebook.spec.evaluation_parts import RowTask
 from rulebook.spec.evaluation_task import OWN_NAMES, templates_of
+from rulebook.spec.provider_files import config_files, read_providers
 
 
 class TaskAtWork(Struct, frozen=True):
@@ -59,6 +60,21 @@ def model_task(spec: RowTask, ports: Ports, params: Mapping[str, object]) -> Tas
     return TaskAtWork(None, lambda: RowAsking(question, ports.models.asking(spec.concurrency)))
 
 
+def who_answers(spec: RowTask, params: Mapping[str, object], folder: str, files: Files) -> list[str]:
+    """The endpoint and the model that a model task asks, by the configuration that holds in `folder`; none for others.
+
+    Raises UsageError where nothing says who that is.
+    """
+    if spec.model is None:
+        return []
+    model = spec.model.model
+    providers = read_providers(config_files(folder, files), files)
+    chosen = providers.chosen(
+        None if model is None else _filled(model, params), spec.model.base_url, spec.model.api_key_env
+    )
+    return [chosen.provider.name, chosen.provider.base_url, chosen.model]
+
+
 def columns_asked(spec: RowTask) -> tuple[str, ...]:
     """The columns that a model task's templates read by their name; none for other tasks."""
     found = [name for _, template, reads_rows in templates_of(spec) if reads_rows for name in sorted(template.names())]
@@ -69,4 +85,4 @@ def _filled(word: Template, params: Mapping[str, object]) -> str:
     try:
         return word.render(lambda _: params)
     except TemplateError as error:
-        raise UsageError(f"The word `{word.text}` of the task's `argv` cannot be made: {error}.") from error
+        raise UsageError(f"`{word.text}` in the task cannot be filled in: {error}.") from error
