@@ -143,7 +143,7 @@ class EvaluationRules:
         return "text" if self._function is None else output_kind(self._function)
 
     def _fingerprint(self, limit: int | None, params: Mapping[str, object]) -> str:
-        """A digest of the file, its rows, `limit`, the parameters and who is asked: where it is the same, a run goes on.
+        """A digest of the file, its rows, `limit`, the parameters and who is asked: a run goes on where it is the same.
 
         Raises UsageError where nobody is.
         """
