@@ -11,6 +11,7 @@ from rulebook.api.evaluations import check_columns, dataset_of
 from rulebook.api.functions import Function, function
 from rulebook.api.row_scorers import FunctionScorer, output_kind, row_scorer, row_task
 from rulebook.api.sql_scorer import SqlScorer
+from rulebook.checks import MODEL_KINDS
 from rulebook.diagnostic import has_errors
 from rulebook.errors import RuleFileError, UsageError
 from rulebook.evidence.row_columns import Kind
@@ -109,6 +110,10 @@ class EvaluationRules:
             return row_scorer(SqlScorer(spec.name, str(spec.options["expression"])), self._columns)
         if spec.kind == "python":
             return FunctionScorer(_function(str(spec.options["function"]), self._folder), spec.name)
+        if spec.kind in MODEL_KINDS:
+            from rulebook.api.judged_files import judged_scorer  # only a file that asks models pays for it
+
+            return row_scorer(judged_scorer(spec, self._ports), self._columns)
         options = cast("dict[str, object]", dict(spec.options))
         return row_scorer(_DECLARED[spec.kind](name=spec.name, inputs=spec.inputs, **_called(options)), self._columns)
 
