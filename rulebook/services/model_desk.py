@@ -1,10 +1,11 @@
 """Asking by the configuration: kept answers first, then whoever is to be asked."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rulebook.errors import UsageError
 from rulebook.model_port import Embedded, EmbeddingRequest, ModelFailure, ModelReply, ModelRequest
@@ -20,12 +21,16 @@ Answer = ModelReply | ModelFailure
 class Online(Protocol):
     """The client of endpoints."""
 
-    def ask(self, calls: Sequence[tuple[ModelRequest, Chosen]]) -> list[Answer]:
-        """An answer for each call, in their order."""
+    def ask(
+        self, calls: Sequence[tuple[ModelRequest, Chosen]], heard: Callable[[int, ModelReply], object]
+    ) -> list[Answer]:
+        """An answer for each call, in their order; `heard` is told each of them as soon as it is there."""
         ...
 
-    def embed(self, calls: Sequence[tuple[EmbeddingRequest, Chosen]]) -> list[Embedded | ModelFailure]:
-        """The vectors of each call's texts, in their order."""
+    def embed(
+        self, calls: Sequence[tuple[EmbeddingRequest, Chosen]], heard: Callable[[int, Embedded], object]
+    ) -> list[Embedded | ModelFailure]:
+        """The vectors of each call's texts, in their order; `heard` is as in `ask`."""
         ...
 
 
@@ -43,7 +48,7 @@ class ModelDesk:
     def ask(self, requests: Sequence[ModelRequest]) -> list[Answer]:
         """An answer for each request, in their order."""
         found: dict[int, Answer] = {}
-        waiting: dict[int, _Waiting] = {}
+        waiting: dict[str, _Waiting] = {}
         for index, request in enumerate(requests):
             try:
                 chosen = self.providers.chosen(request.model, request.base_url, request.api_key_env)
@@ -55,26 +60,38 @@ class ModelDesk:
                 continue
             digest = request_digest(request, chosen)
             kept = self.cache.find(digest) if self.cache else None
-            if kept is None:
-                waiting[index] = _Waiting(request, chosen, digest)
-            else:
+            if kept is not None:
                 found[index] = ModelReply(kept.text, kept.model, "stop", Spent(cached=1))
-        if waiting:
-            calls = [(each.request, each.chosen) for each in waiting.values()]
-            for (index, each), answer in zip(waiting.items(), self.online().ask(calls), strict=True):
-                found[index] = answer
-                if self.cache and isinstance(answer, ModelReply) and answer.finish == "stop" and answer.text.strip():
-                    self.cache.keep(each.digest, answer)
+            elif self.cache and digest in waiting:
+                waiting[digest].places.append(index)
+            else:
+                waiting[digest if self.cache else f"{index}"] = _Waiting(request, chosen, digest, [index])
+        for each, answer in zip(waiting.values(), self._answers(list(waiting.values())), strict=True):
+            found |= dict.fromkeys(each.places[1:], _same(answer))
+            found[each.places[0]] = answer
         return [found[index] for index in range(len(requests))]
+
+    def _answers(self, waiting: "Sequence[_Waiting]") -> list[Answer]:
+        """What is asked of endpoints. An answer is kept as soon as it is there: a kill loses none that arrived."""
+
+        def keep(place: int, answer: ModelReply) -> None:
+            if self.cache and answer.finish == "stop" and answer.text.strip():
+                self.cache.keep(waiting[place].digest, answer)
+
+        return self.online().ask([(each.request, each.chosen) for each in waiting], keep) if waiting else []
 
     def _scripted(self, request: ModelRequest, chosen: Chosen) -> Answer:
         refusal = self.budget.refusal(chosen)
         if refusal is not None:
             return ModelFailure("budget", refusal)
+        return self.script(chosen).answer(request, chosen.model)
+
+    def script(self, chosen: Chosen) -> ScriptedModels:
+        """The file of a scripted provider. Raises UsageError where it cannot be read."""
         with self.turn:
             if chosen.provider.name not in self.scripts:
                 self.scripts[chosen.provider.name] = ScriptedModels(chosen.provider.answers)
-        return self.scripts[chosen.provider.name].answer(request, chosen.model)
+            return self.scripts[chosen.provider.name]
 
     def online(self) -> Online:
         """The client of endpoints."""
@@ -87,6 +104,14 @@ class ModelDesk:
 
 
 class _Waiting(Struct):
+    """A question that is to be asked once for all `places` at which it stands."""
+
     request: ModelRequest
     chosen: Chosen
     digest: str
+    places: list[int]
+
+
+def _same(answer: Answer) -> Answer:
+    """The answer for one who asked the same: it costs nothing more."""
+    return replace(answer, spent=Spent(cached=1) if isinstance(answer, ModelReply) else Spent())

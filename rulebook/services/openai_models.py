@@ -5,6 +5,8 @@ import os
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 import httpx2
@@ -33,6 +35,10 @@ Call = tuple[ModelRequest | EmbeddingRequest, Chosen]
 Pause = Callable[[float], Awaitable[None]]
 
 
+def _nobody(place: int, answer: object) -> None:
+    """Tells nobody of an answer."""
+
+
 class OpenAIModels:
     """A client of every endpoint that a run asks. `pause` waits between attempts; tests hand in one that does not."""
 
@@ -41,15 +47,25 @@ class OpenAIModels:
         self._free = threading.BoundedSemaphore(providers.concurrency)
         self._left_out: dict[tuple[str, str], frozenset[str]] = {}
 
-    def ask(self, calls: Sequence[tuple[ModelRequest, Chosen]]) -> list[ModelReply | ModelFailure]:
-        """An answer for each call, in their order."""
-        return self._together(calls, ModelReply)
+    def ask(
+        self, calls: Sequence[tuple[ModelRequest, Chosen]], heard: Callable[[int, ModelReply], object] = _nobody
+    ) -> list[ModelReply | ModelFailure]:
+        """An answer for each call, in their order.
 
-    def embed(self, calls: Sequence[tuple[EmbeddingRequest, Chosen]]) -> list[Embedded | ModelFailure]:
-        """The vectors of each call's texts, in their order."""
-        return self._together(calls, Embedded)
+        `heard` is told the position of each call that is answered and the answer, before another question is asked in
+        its place: what it keeps outlives this program, however that ends.
+        """
+        return self._together(calls, ModelReply, heard)
 
-    def _together(self, calls: Sequence[Call], given: type[Given]) -> list[Given | ModelFailure]:
+    def embed(
+        self, calls: Sequence[tuple[EmbeddingRequest, Chosen]], heard: Callable[[int, Embedded], object] = _nobody
+    ) -> list[Embedded | ModelFailure]:
+        """The vectors of each call's texts, in their order; `heard` is as in `ask`."""
+        return self._together(calls, Embedded, heard)
+
+    def _together(
+        self, calls: Sequence[Call], given: type[Given], heard: Callable[[int, Given], object]
+    ) -> list[Given | ModelFailure]:
         """All calls at the same time.
 
         They run on an event loop in a thread of their own, so that it works inside a caller's event loop too, and so
@@ -58,7 +74,8 @@ class OpenAIModels:
         running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
         pool = ThreadPoolExecutor(1, thread_name_prefix="rulebook-models")
         try:
-            found = pool.submit(asyncio.run, self._all(calls, running)).result()
+            waiting = [_Call(*call, partial(_tell, heard, place, given)) for place, call in enumerate(calls)]
+            found = pool.submit(asyncio.run, self._all(waiting, running)).result()
             return [each for each in found if isinstance(each, given | ModelFailure)]
         except BaseException:
             for loop, task in running:
@@ -69,19 +86,23 @@ class OpenAIModels:
             pool.shutdown(wait=True)
 
     async def _all(
-        self, calls: Sequence[Call], running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]]
+        self, calls: Sequence["_Call"], running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]]
     ) -> list[ModelReply | Embedded | ModelFailure]:
         task = asyncio.current_task()
         if task is not None:
             running.append((asyncio.get_running_loop(), task))
         clients: dict[tuple[str, str], openai.AsyncOpenAI] = {}
+        own = asyncio.Semaphore(self._providers.concurrency)
         try:
-            return list(await asyncio.gather(*(self._one(_Call(*call), clients) for call in calls)))
+            return list(await asyncio.gather(*(self._one(call, clients, own) for call in calls)))
         finally:
             for client in clients.values():
                 await client.close()
 
-    async def _one(self, call: "_Call", clients: dict[tuple[str, str], openai.AsyncOpenAI]) -> "_Answer":
+    async def _one(
+        self, call: "_Call", clients: dict[tuple[str, str], openai.AsyncOpenAI], own: asyncio.Semaphore
+    ) -> "_Answer":
+        call.begun_s = asyncio.get_running_loop().time()
         provider = call.chosen.provider
         key = os.environ.get(provider.api_key_env, "") if provider.api_key_env else _NO_KEY
         if not key:
@@ -92,7 +113,7 @@ class OpenAIModels:
             clients[where] = _client(provider.base_url, key)
         try:
             async with asyncio.timeout(call.request.timeout_s):
-                return await self._attempts(call, clients[where], key)
+                return await self._attempts(call, clients[where], key, own)
         except TimeoutError:
             reason = f"{at(call.chosen)} did not answer within {call.request.timeout_s:g} s"
             last = f" (before that: {call.last})" if call.last else ""
@@ -101,18 +122,19 @@ class OpenAIModels:
                 self._budget.paid(spent, call.chosen, call.request)
             return ModelFailure("harness", reason + last, spent_in_all([*call.spent, *lost]))
 
-    async def _attempts(self, call: "_Call", client: openai.AsyncOpenAI, key: str) -> "_Answer":
+    async def _attempts(
+        self, call: "_Call", client: openai.AsyncOpenAI, key: str, own: asyncio.Semaphore
+    ) -> "_Answer":
         for attempt in range(MAX_ATTEMPTS):
-            await self._turn()
-            try:
+            async with self._turn(own):
                 refusal = self._budget.refusal(call.chosen)
                 if refusal is not None:
                     return ModelFailure("budget", refusal, spent_in_all(call.spent))
                 call.under_way = True
                 found = await self._attempt(call, client)
                 call.under_way = False
-            finally:
-                self._free.release()
+                if not isinstance(found, Fault):
+                    call.heard(found)
             call.spent.append(found.spent)
             self._budget.paid(found.spent, call.chosen, call.request)
             spent = spent_in_all(call.spent)
@@ -128,10 +150,17 @@ class OpenAIModels:
             await self._pause(wait_s)
         raise AssertionError("the last attempt returns")
 
-    async def _turn(self) -> None:
-        # a semaphore of asyncio's belongs to one loop; judges that run in threads of their own share this one
-        while not self._free.acquire(blocking=False):
-            await asyncio.sleep(_TURN_S)
+    @asynccontextmanager
+    async def _turn(self, own: asyncio.Semaphore) -> AsyncIterator[None]:
+        """One of the calls that may be under way. A loop's own questions wait in `own`, which wakes them at once."""
+        async with own:
+            # a semaphore of asyncio's belongs to one loop; judges that run in threads of their own share this one
+            while not self._free.acquire(blocking=False):
+                await asyncio.sleep(_TURN_S)
+            try:
+                yield
+            finally:
+                self._free.release()
 
     async def _attempt(self, call: "_Call", client: openai.AsyncOpenAI) -> "_Found":
         """One request. A parameter that the model does not take is left out from then on, and costs no attempt."""
@@ -172,13 +201,21 @@ _Found = ModelReply | Embedded | Fault
 async def _asked(
     request: ModelRequest | EmbeddingRequest, chosen: Chosen, client: openai.AsyncOpenAI, left_out: frozenset[str]
 ) -> _Found:
+    # posted as it is: the client's own methods look at every field of a question again, 1 ms for each
     if isinstance(request, EmbeddingRequest):
         body = embedding_body(request, chosen.model)
-        raw = await client.embeddings.with_raw_response.create(**body)
-        return vectors_in(raw.content, chosen, len(request.texts))
+        response = await client.post("/embeddings", cast_to=httpx2.Response, body=body)
+        return vectors_in(response.content, chosen, len(request.texts))
     body = chat_body(request, chosen.model, left_out)
-    said = await client.chat.completions.with_raw_response.create(**body)
-    return reply_in(said.content, chosen)
+    response = await client.post("/chat/completions", cast_to=httpx2.Response, body=body)
+    return reply_in(response.content, chosen)
+
+
+def _tell(
+    heard: Callable[[int, Given], object], place: int, given: type[Given], answer: ModelReply | Embedded
+) -> None:
+    if isinstance(answer, given):
+        heard(place, answer)
 
 
 class _Call(Struct):
@@ -186,10 +223,11 @@ class _Call(Struct):
 
     request: ModelRequest | EmbeddingRequest
     chosen: Chosen
+    heard: Callable[[ModelReply | Embedded], object]
     spent: list[Spent] = field(default_factory=list)
     last: str = ""
     under_way: bool = False
-    begun_s: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+    begun_s: float = 0.0
 
     def left_s(self) -> float:
         """The seconds until its time is up."""
