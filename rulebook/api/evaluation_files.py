@@ -124,9 +124,14 @@ class EvaluationRules:
         return {**self.dataset.columns, OUTPUT: "text" if self._function is None else output_kind(self._function)}
 
     def _fingerprint(self, limit: int | None) -> str:
-        """A digest of the file, its rows and `limit`: what must be the same for a run to go on."""
+        """A digest of the file, its rows, `limit` and the models that judge: what is the same where a run goes on."""
         text = self._spec.document.text.encode("utf-8", "surrogatepass")
-        said = [sha256(text).hexdigest(), _digest(self._spec, self._folder, self.dataset), limit]
+        said: list[object] = [sha256(text).hexdigest(), _digest(self._spec, self._folder, self.dataset), limit]
+        judged = [each for each in self._spec.scorers if each.kind in MODEL_KINDS]
+        if judged:
+            from rulebook.api.judged_files import who_judges  # as above
+
+            said.append(who_judges(judged, self._folder, self._ports.files))
         return sha256(json.dumps(said).encode("ascii")).hexdigest()
 
 

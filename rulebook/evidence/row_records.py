@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from rulebook.measures.row_scores import RowFailure, RowScores
+from rulebook.outcome import Spent
 
 Stage = Literal["row", "task"]
 """Where a row ended: it could not be read, or its task failed."""
@@ -24,13 +25,15 @@ class RowEnd(Struct, frozen=True):
 class RowRecord(Struct, frozen=True, omit_defaults=True):
     """One row: its number from 1, the task's output (unset where rows bring their own), and what each scorer said.
 
-    `results` stand in the order of the evaluation's scorers; it is empty where `end` says why there are none.
+    `results` stand in the order of the evaluation's scorers; it is empty where `end` says why there are none. `spent`
+    is what was spent on models for the batch of rows that ends with this one.
     """
 
     row: int
     output: object | UnsetType = UNSET
     end: RowEnd | None = None
     results: Sequence[Sequence[tuple[float, Mapping[str, object] | None]] | RowFailure] = ()
+    spent: Spent | None = None
 
     def failed(self, place: int) -> RowFailure | None:
         """Why the scorer at that place has no score for the row; None when it has."""

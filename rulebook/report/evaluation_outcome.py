@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from rulebook.evidence.row_records import RowRecord, Stage
 from rulebook.measures.row_scores import RowFailure
+from rulebook.outcome import Spent, spent_in_all
 from rulebook.report.evaluation_gates import Verdict, verdicts_of
 from rulebook.report.evaluation_tally import Summary, Tally
 from rulebook.spec.gate_parts import Gate
@@ -27,6 +28,8 @@ class Told(Struct, frozen=True):
 class Evaluated(Struct, frozen=True):
     """The aggregates of a run. `rows` counts every row, `damaged` those that could not be read, `task_failed` those
     for which the task gave nothing; both are unmeasured for every scorer. `told` are the first failures of each kind.
+    `spent` is what was spent on models as far as the run's journal tells it, None where none was asked; `spent_since`
+    is how much of it since the run went on, None where it was never stopped.
     """
 
     name: str
@@ -38,6 +41,8 @@ class Evaluated(Struct, frozen=True):
     verdicts: Sequence[Verdict]
     told: Sequence[Told]
     notes: Sequence[str] = ()
+    spent: Spent | None = None
+    spent_since: Spent | None = None
 
     @property
     def gates_are_met(self) -> bool:
@@ -60,9 +65,25 @@ class Reckoning:
         self._ended: dict[Stage, int] = {"row": 0, "task": 0}
         self._told: list[Told] = []
         self._times: dict[tuple[str | None, str], int] = {}
+        self._spent: Spent | None = None
+        self._spent_since: Spent | None = None
 
     def add(self, record: RowRecord) -> None:
         """One more row."""
+        self._count(record)
+        self._spend(record.spent)
+
+    def goes_on(self) -> None:
+        """From here on the run goes on that was stopped."""
+        self._spent_since = Spent()
+
+    def _spend(self, spent: Spent | None) -> None:
+        if spent is not None:
+            self._spent = spent_in_all([self._spent or Spent(), spent])
+        if spent is not None and self._spent_since is not None:
+            self._spent_since = spent_in_all([self._spent_since, spent])
+
+    def _count(self, record: RowRecord) -> None:
         self.rows += 1
         if record.end is not None:
             self._ended[record.end.stage] += 1
@@ -76,7 +97,8 @@ class Reckoning:
                 self._tell(record.row, name, "scorer", result.type, result.message)
 
     def add_all(self, records: Sequence[RowRecord]) -> None:
-        """As many more rows, in their order."""
+        """As many more rows, in their order: a batch, whose last one tells what it cost."""
+        self._spend(records[-1].spent)
         try:
             # nearly always every scorer gave one score for every row
             columns = [
@@ -87,7 +109,7 @@ class Reckoning:
             columns = []
         if len(columns) != len(self._tallies) or any(len(column) != len(records) for column in columns):
             for record in records:
-                self.add(record)
+                self._count(record)
             return
         self.rows += len(records)
         for tally, scores in zip(self._tallies, columns, strict=True):
@@ -106,6 +128,8 @@ class Reckoning:
             verdicts_of(gates, summaries),
             tuple(self._told),
             notes,
+            self._spent,
+            self._spent_since,
         )
 
     def _tell(self, row: int, scorer: str | None, stage: str, kind: str, message: str) -> None:

@@ -4,6 +4,7 @@ from rulebook import __version__
 from rulebook.report.evaluation_gates import Verdict
 from rulebook.report.evaluation_outcome import Evaluated
 from rulebook.report.evaluation_tally import Summary
+from rulebook.report.model_costs import spent_json
 from rulebook.report.plain_json import plain
 from rulebook.spec.gate_parts import PERCENTS
 
@@ -40,7 +41,16 @@ def evaluation_report(found: Evaluated) -> dict[str, object]:
             for each in found.told
         ],
         "notes": [plain(note) for note in found.notes],
+        **_models(found),
     }
+
+
+def _models(found: Evaluated) -> dict[str, object]:
+    """What models cost over the whole run, and since it went on where it was stopped; nothing where none was asked."""
+    if found.spent is None:
+        return {}
+    since = {} if found.spent_since is None else {"since_resume": spent_json(found.spent_since)}
+    return {"models": {**spent_json(found.spent), **since}}
 
 
 def _scorer(found: Summary) -> dict[str, object]:

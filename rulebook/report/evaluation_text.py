@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from rulebook.report.evaluation_outcome import Evaluated, Told
 from rulebook.report.evaluation_tally import Summary
+from rulebook.report.model_costs import spent_lines
 from rulebook.spec.gate_parts import PERCENTS
 from rulebook.terminal import WIDTH, columns, cut, harmless, padded, painted, wrapped
 
@@ -29,6 +30,10 @@ def render_evaluation(found: Evaluated, *, colour: bool = False) -> str:
         lines += ["", "gates", *_gates(found, colour)]
     if found.told:
         lines += ["", *_failures(found.told)]
+    if found.spent is not None:
+        lines += ["", *spent_lines("Models", found.spent, WIDTH)]
+        if found.spent_since is not None:
+            lines += spent_lines("Of these since the run went on", found.spent_since, WIDTH)
     for note in found.notes:
         lines += ["", *wrapped(harmless(note), WIDTH)]
     return "\n".join(line.rstrip() for line in lines) + "\n"

@@ -96,9 +96,7 @@ def _asked(
     return found, spent
 
 
-def _keep(
-    desk: ModelDesk, chosen: Chosen, parcels: Sequence[tuple[str, ...]], place: int, answer: Embedded
-) -> None:
+def _keep(desk: ModelDesk, chosen: Chosen, parcels: Sequence[tuple[str, ...]], place: int, answer: Embedded) -> None:
     for text, vector in zip(parcels[place], answer.vectors, strict=True):
         if desk.cache and not isinstance(vector, ModelFailure):
             kept = ModelReply(vector_text(vector), chosen.model, "stop", Spent())

@@ -20,13 +20,10 @@ from rulebook.services.model_bodies import PARAMETERS, chat_body, embedding_body
 from rulebook.services.model_budget import ModelBudget
 from rulebook.services.model_replies import MAX_ATTEMPTS, UNKNOWN, Fault, at, fault_of_status, reply_in, shown
 from rulebook.services.model_vectors import vectors_in
+from rulebook.services.openai_client import NO_KEY, Unfit, client_of
 from rulebook.spec.providers import Chosen, Providers
 
-MAX_BODY_BYTES = 8 * 1024 * 1024
-"""How much of an answer is taken; what an endpoint sends beyond that is not read."""
-
 _ATTEMPTS_TO_REACH = 4
-_CONNECT_S = 10.0
 _LONGEST_PAUSE_S = 60.0
 _TURN_S = 0.01
 
@@ -104,13 +101,13 @@ class OpenAIModels:
     ) -> "_Answer":
         call.begun_s = asyncio.get_running_loop().time()
         provider = call.chosen.provider
-        key = os.environ.get(provider.api_key_env, "") if provider.api_key_env else _NO_KEY
+        key = os.environ.get(provider.api_key_env, "") if provider.api_key_env else NO_KEY
         if not key:
             reason = f"the key of `{provider.name}` is missing: the variable `{provider.api_key_env}` is not set"
             return ModelFailure("harness", reason)
         where = provider.base_url, key
         if where not in clients:
-            clients[where] = _client(provider.base_url, key)
+            clients[where] = client_of(provider.base_url, key)
         try:
             async with asyncio.timeout(call.request.timeout_s):
                 return await self._attempts(call, clients[where], key, own)
@@ -122,9 +119,7 @@ class OpenAIModels:
                 self._budget.paid(spent, call.chosen, call.request)
             return ModelFailure("harness", reason + last, spent_in_all([*call.spent, *lost]))
 
-    async def _attempts(
-        self, call: "_Call", client: openai.AsyncOpenAI, key: str, own: asyncio.Semaphore
-    ) -> "_Answer":
+    async def _attempts(self, call: "_Call", client: openai.AsyncOpenAI, key: str, own: asyncio.Semaphore) -> "_Answer":
         for attempt in range(MAX_ATTEMPTS):
             async with self._turn(own):
                 refusal = self._budget.refusal(call.chosen)
@@ -183,7 +178,7 @@ class OpenAIModels:
         except TimeoutError:
             reason = f"{at(chosen)} did not answer within {self._providers.timeout_s:g} s"
             return Fault(reason, _ATTEMPTS_TO_REACH, spent=UNKNOWN)
-        except _Unfit as unfit:
+        except Unfit as unfit:
             return Fault(f"{at(chosen)} {unfit}", spent=UNKNOWN)
         except openai.APIStatusError as error:
             return fault_of_status(error.status_code, error.response.headers, error.response.content, chosen)
@@ -211,9 +206,7 @@ async def _asked(
     return reply_in(response.content, chosen)
 
 
-def _tell(
-    heard: Callable[[int, Given], object], place: int, given: type[Given], answer: ModelReply | Embedded
-) -> None:
+def _tell(heard: Callable[[int, Given], object], place: int, given: type[Given], answer: ModelReply | Embedded) -> None:
     if isinstance(answer, given):
         heard(place, answer)
 
@@ -232,46 +225,3 @@ class _Call(Struct):
     def left_s(self) -> float:
         """The seconds until its time is up."""
         return self.begun_s + self.request.timeout_s - asyncio.get_running_loop().time()
-
-
-class _Unfit(openai.OpenAIError):
-    """An answer that is not read to its end; the message completes "the endpoint …"."""
-
-
-class _Capped(httpx2.AsyncByteStream):
-    """A body that is given up once it is larger than any answer: nobody's memory is an endpoint's to fill."""
-
-    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
-        self._stream = stream
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
-        async for part in self._stream:
-            size += len(part)
-            if size > MAX_BODY_BYTES:
-                raise _Unfit(f"sent more than {MAX_BODY_BYTES} bytes")
-            yield part
-
-    async def aclose(self) -> None:
-        """Close the connection's side of it."""
-        await self._stream.aclose()
-
-
-async def _cap(response: httpx2.Response) -> None:
-    # a small body that unpacks to gigabytes would pass under the cap
-    if response.headers.get("content-encoding", "identity") != "identity":
-        raise _Unfit("sent a compressed answer, which was not asked for")
-    if isinstance(response.stream, httpx2.AsyncByteStream):
-        response.stream = _Capped(response.stream)
-
-
-_NO_KEY = "none"
-
-
-def _client(base_url: str, key: str) -> openai.AsyncOpenAI:
-    # no redirects: an answer from elsewhere is not the endpoint's that the author named
-    limits = httpx2.Timeout(None, connect=_CONNECT_S)
-    encrypted = base_url.lower().startswith("https:")  # reading every root certificate takes 40 ms, and http needs none
-    web = httpx2.AsyncClient(event_hooks={"response": [_cap]}, timeout=limits, follow_redirects=False, verify=encrypted)
-    headers = {"Accept-Encoding": "identity"}
-    return openai.AsyncOpenAI(api_key=key, base_url=base_url, http_client=web, max_retries=0, default_headers=headers)

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rulebook.report.evaluation_outcome import Evaluated, Reckoning
 from rulebook.services.evaluation_journal import Journal, JournalHead, read_records
+from rulebook.services.model_meter import metered
 from rulebook.session.evaluating import Work, evaluate_rows
 from rulebook.spec.gate_parts import Gate
 
@@ -30,11 +32,16 @@ def run_evaluation(
     else or damaged, DatasetError where the dataset cannot be read; the journal keeps what was done until then.
     """
     reckoning = Reckoning(head.scorers, plan.thresholds)
-    with Journal(folder, head) as journal:
+    with Journal(folder, head) as journal, metered() as meter:
         for record in read_records(folder):
             reckoning.add(record)
+        if reckoning.rows:
+            reckoning.goes_on()
         heard(reckoning.rows)
         for records in evaluate_rows(work, reckoning.rows):
+            spent = meter.taken()
+            if spent is not None:
+                records[-1] = replace(records[-1], spent=spent)
             journal.append(records)
             reckoning.add_all(records)
             heard(reckoning.rows)
