@@ -48,18 +48,19 @@ def read_scorers(reader: Reader) -> tuple[ScorerSpec, ...]:
 
 def _scorer(reader: Reader, path: Path) -> ScorerSpec | None:
     value = reader.document.at(path)
-    kinds = [key for key in value if key not in BesideScorer.model_fields] if isinstance(value, dict) else []
-    if not isinstance(value, dict) or len(kinds) != 1:
+    keys = [key for key in value if key not in BesideScorer.model_fields] if isinstance(value, dict) else []
+    if not isinstance(value, dict) or not keys:
         example = reader.shown(Shown({"json_valid": {"name": "valid-json"}}))
-        if kinds:
-            reader.add_at_key("RB208", (*path, kinds[1]), kinds=" and ".join(f"`{key}`" for key in kinds))
-        else:
-            reader.not_a_mapping(path, "scorers", f"a scorer, such as `{example}`")
+        reader.not_a_mapping(path, "scorers", f"a scorer, such as `{example}`")
+        return None
+    kinds = [key for key in keys if key in SCORERS]
+    if len(kinds) > 1 or len(keys) > 1 > len(kinds):
+        reader.add_at_key("RB208", (*path, keys[1]), kinds=" and ".join(f"`{key}`" for key in keys))
+        return None
+    if not kinds:
+        reader.add_at_key("RB201", (*path, keys[0]), key=keys[0], thing="`scorers`", guess=guess(keys[0], SCORERS))
         return None
     (kind,) = kinds
-    if kind not in SCORERS:
-        reader.add_at_key("RB201", (*path, kind), key=kind, thing="`scorers`", guess=guess(kind, SCORERS))
-        return None
     given = {key: value[key] for key in value if key != kind}
     beside = validate_options(BesideScorer, given, "a scorer", below(path), reader)
     return None if beside is None else _with_options(reader, kind, (*path, kind), value[kind], beside)
