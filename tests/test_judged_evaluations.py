@@ -264,7 +264,7 @@ def test_vectors_and_answers_of_a_file_need_no_network(place: Path, capsys: pyte
     (place / "answers.toml").write_text(vectors, encoding="utf-8")
     report = report_of(capsys)
     (near,) = report["scorers"]
-    assert (near["name"], near["mean"], near["failed"]) == ("embedding-similarity", 0.6, 1)
+    assert (near["name"], near["mean"], near["failed"], report["models"]["calls"]) == ("embedding-similarity", 0.6, 1, 1)
     assert "the scripted model has no vector for `tree`" in report["failures"][0]["message"]
 
 
