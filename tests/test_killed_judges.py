@@ -10,7 +10,6 @@ import threading
 from collections import Counter
 from pathlib import Path
 
-import pytest
 from model_server import Endpoint, Handler, Lasting, endpoint, says
 
 import rulebook
