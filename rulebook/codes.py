@@ -138,6 +138,7 @@ CODES: dict[str, Code] = {
     "RB807": Code("cost-without-currency", "error", "`{key}` needs {needs}."),
     "RB810": Code("unknown-column", "error", "No row has a column `{column}`.{guess}"),
     "RB811": Code("path-in-no-row", "warning", "No row has `{path}` in what is expected of it, so both sides lack it and agree everywhere."),
+    "RB812": Code("label-not-in-rubric", "info", "The rubric never says what `{label}` means."),
 }  # fmt: skip
 
 

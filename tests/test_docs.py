@@ -79,8 +79,11 @@ def test_the_readme_shows_the_rule_file_and_the_report() -> None:
 def test_the_page_of_evaluations_shows_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RULEBOOK_HOME", str(tmp_path))
     page = (ROOT / "docs" / "evaluations.md").read_text(encoding="utf-8")
-    ((command, shown),) = re.findall(r"^```console\n\$ (rulebook evaluation [^\n]*)\n(.*?)^```$", page, re.M | re.S)
-    assert shown.rstrip() == run(command).rstrip()
+    shown = re.findall(r"^```console\n\$ (rulebook evaluation [^\n]*)\n(.*?)^```$", page, re.M | re.S)
+    assert len(shown) == 2
+    for command, table in shown:
+        assert table.rstrip() == run(command).rstrip()
+    assert (ROOT / "rules" / "judged" / "reply-quality.yaml").read_text(encoding="utf-8") in page
 
 
 def test_the_readme_shows_what_lint_prints(tmp_path: Path) -> None:

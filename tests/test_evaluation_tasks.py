@@ -407,11 +407,12 @@ def test_a_file_runs_from_python_as_it_does_from_the_command_line(
     assert (run.metadata, run.status, rules.name) == ({"why": "a test"}, "succeeded", "triage")
     assert str(run.table()).splitlines()[1].split()[:3] == ["same", "0.5", "4"]
     assert [each.output for each in run.rows()] == ["0", "1", "2", "3"]
-    theirs, ours = dict(report), run.report()
-    for each in (theirs, ours):
-        del each["run"], each["models"]
-    assert ours == theirs
-    assert (again.id, again.report()) == (run.id, run.report())
+    theirs, ours, same = dict(report), run.report(), again.report()
+    assert (again.id, same.pop("run")) == (run.id, ours.pop("run"))
+    for each in (theirs, ours, same):
+        del each["models"]
+    assert theirs.pop("run") != run.id
+    assert ours == theirs == same
     assert (two.id != run.id, two.table()["same"].scores) == (True, 2)
     assert pyarrow.parquet.read_table(run.to_parquet()).column("output").to_pylist() == ["0", "1", "2", "3"]
     assert pyarrow.parquet.read_table(run.to_parquet(place / "x.parquet")).num_rows == 4

@@ -1,8 +1,8 @@
 """The built-in scorer that compares meanings. Source: scorers, "Built-in scorers"."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from rulebook.api.model_scorer import Graded, ModelScorer, Values, model_scorer
+from rulebook.api.model_scorer import Grade, Graded, ModelScorer, Values, model_scorer
 from rulebook.api.own_machine import own_ports
 from rulebook.api.secrets import Secret, endpoint_given, model_given
 from rulebook.api.text_scorers import PAIR
@@ -11,6 +11,7 @@ from rulebook.evidence.ballots import Ask
 from rulebook.evidence.likeness import DEFAULT_MODEL, Embedder, likenesses
 from rulebook.measures.texts import as_text
 from rulebook.model_port import ModelFailure
+from rulebook.ports import Ports
 
 _LIMIT_S = 600.0
 
@@ -31,11 +32,17 @@ def embedding_similarity(
     columns are alike, and a column and an empty one are not, without asking.
     """
     embedder = Embedder(model_given("model", model), *endpoint_given(base_url, api_key))
+    given = {"model": model, "base_url": base_url, "api_key": api_key}
+    over = likeness_over(embedder, own_ports)
+    return model_scorer("embedding_similarity", lambda _: over, 2, inputs, name, given, keywords)
+
+
+def likeness_over(embedder: Embedder, at_hand: Callable[[], Ports]) -> Grade:
+    """What says how alike the two columns of rows are."""
 
     def graded(rows: Sequence[tuple[Values, Ask]]) -> list[Graded | Exception]:
         pairs = [(as_text(ours), as_text(theirs)) for (ours, theirs), _ in rows]
-        found, _spent = likenesses(pairs, embedder, own_ports().models, _LIMIT_S)
+        found, _spent = likenesses(pairs, embedder, at_hand().models, _LIMIT_S)
         return [Missing(each.category, each.reason) if isinstance(each, ModelFailure) else each for each in found]
 
-    given = {"model": model, "base_url": base_url, "api_key": api_key}
-    return model_scorer("embedding_similarity", lambda _: graded, 2, inputs, name, given, keywords)
+    return graded

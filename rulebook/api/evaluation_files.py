@@ -20,6 +20,7 @@ from rulebook.api.evaluations import Evaluation, check_columns, dataset_of
 from rulebook.api.functions import Function, function
 from rulebook.api.row_scorers import FunctionScorer, output_kind, row_scorer
 from rulebook.api.sql_scorer import SqlScorer
+from rulebook.checks import MODEL_KINDS
 from rulebook.diagnostic import has_errors
 from rulebook.errors import RuleFileError, UsageError
 from rulebook.evidence.row_columns import Kind
@@ -132,6 +133,10 @@ class EvaluationRules:
             return row_scorer(SqlScorer(spec.name, str(spec.options["expression"])), self._columns)
         if spec.kind == "python":
             return FunctionScorer(_function(str(spec.options["function"]), self._folder), spec.name)
+        if spec.kind in MODEL_KINDS:
+            from rulebook.api.judged_files import judged_scorer  # only a file that asks models pays for it
+
+            return row_scorer(judged_scorer(spec, self._ports), self._columns)
         options = cast("dict[str, object]", dict(spec.options))
         return row_scorer(_DECLARED[spec.kind](name=spec.name, inputs=spec.inputs, **_called(options)), self._columns)
 
@@ -145,17 +150,18 @@ class EvaluationRules:
     def _fingerprint(self, limit: int | None, params: Mapping[str, object]) -> str:
         """A digest of the file, its rows, `limit`, the parameters and who is asked: a run goes on where it is the same.
 
-        Raises UsageError where nobody is.
+        Raises UsageError where the task asks a model and nothing says which.
         """
         text = self._spec.document.text.encode("utf-8", "surrogatepass")
-        said = [
-            sha256(text).hexdigest(),
-            _digest(self._spec, self._folder, self.dataset),
-            limit,
-            *([dict(params)] if params else []),
-        ]
+        said: list[object] = [sha256(text).hexdigest(), _digest(self._spec, self._folder, self.dataset), limit]
+        said += [dict(params)] if params else []
         if self._spec.task is not None:
             said += who_answers(self._spec.task, params, self._folder, self._ports.files)
+        judged = [each for each in self._spec.scorers if each.kind in MODEL_KINDS]
+        if judged:
+            from rulebook.api.judged_files import who_judges  # as above
+
+            said.append(who_judges(judged, self._folder, self._ports.files))
         return sha256(json.dumps(said).encode("ascii")).hexdigest()
 
 

@@ -24,6 +24,7 @@ from rulebook.evidence.label_judge import (
     graded_by_labels,
 )
 from rulebook.evidence.label_texts import normal_label
+from rulebook.ports import Ports
 
 
 def jev(
@@ -74,15 +75,20 @@ def jev(
         "max_votes": max_votes,
     }  # fmt: skip
 
-    return model_scorer("jev", _over(judge, keep_both), None, inputs, name, given, keywords, voting)
+    over = labels_over(judge, own_ports, keep_both=keep_both)
+    return model_scorer("jev", over, None, inputs, name, given, keywords, voting)
 
 
-def _over(judge: LabelJudge, keep_both: bool) -> Callable[[tuple[str, ...]], Grade]:
+def labels_over(
+    judge: LabelJudge, at_hand: Callable[[], Ports], *, keep_both: bool, again: bool = False
+) -> Callable[[tuple[str, ...]], Grade]:
+    """What gives rows of some columns their labels; `again` is as in `graded_by_labels`."""
+
     def over(columns: tuple[str, ...]) -> Grade:
         def graded(rows: Sequence[tuple[Values, Ask]]) -> list[Graded | Exception]:
-            ports = own_ports()
+            ports = at_hand()
             asked = [(pieces_of(columns, row), ask) for row, ask in rows]
-            found = graded_by_labels(asked, judge, ports.models, ports.chance.token)
+            found = graded_by_labels(asked, judge, ports.models, ports.chance.token, again=again)
             return [_told(each, keep_both) for each in found]
 
         return graded

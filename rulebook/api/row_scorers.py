@@ -7,6 +7,7 @@ from typing import Protocol, cast, get_type_hints
 from msgspec import Struct
 
 from rulebook.api.functions import Function
+from rulebook.api.model_scorer import ROWS_TOGETHER, ModelScorer
 from rulebook.api.scorer_handle import Scorer
 from rulebook.api.scorer_result import EvaluationScorerResult
 from rulebook.api.sql_scorer import SqlScorer
@@ -114,6 +115,8 @@ def row_scorer(scorer: object, columns: Callable[[], Mapping[str, Kind]]) -> Row
             from rulebook.api.sql_rows import SqlRows  # the engine's door is for who asks for it
 
             return SqlRows(scorer, columns())
+        case ModelScorer():
+            return HandleScorer(scorer, ROWS_TOGETHER)
     if callable(getattr(scorer, "score_batch", None)):
         return cast(RowScorer, scorer)
     if callable(getattr(scorer, "score_rows", None)) and isinstance(getattr(scorer, "name", None), str):

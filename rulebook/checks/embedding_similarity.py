@@ -1,14 +1,10 @@
 """`embedding_similarity`: how alike two texts are in meaning."""
 
-from typing import Annotated
-
-from pydantic import Field
-
 from rulebook.checks.exact_match import Compared, shortened
 from rulebook.evidence.bundle import Evidence
+from rulebook.evidence.embedding_options import EmbeddingOptions
 from rulebook.evidence.reading_text import place_in, text_of
 from rulebook.evidence.sources import in_words
-from rulebook.languages.endpoint_fields import AddressField, VariableField
 from rulebook.model_port import ModelFailure
 from rulebook.outcome import Measurement, Outcome, Unmeasured, reaches
 from rulebook.ports import Ports
@@ -16,7 +12,7 @@ from rulebook.ports import Ports
 _LIMIT_S = 600.0
 
 
-class EmbeddingSimilarity(Compared, kind="embedding_similarity"):
+class EmbeddingSimilarity(Compared, EmbeddingOptions, kind="embedding_similarity"):
     """The text means what is expected: the cosine of the vectors that an embedding model makes of both.
 
     Source: scorers, embedding_similarity.
@@ -24,14 +20,6 @@ class EmbeddingSimilarity(Compared, kind="embedding_similarity"):
 
     short = "expected"
     needs_threshold = True
-
-    model: Annotated[str, Field(min_length=1)] = Field(
-        "text-embedding-3-small", description="Which embedding model is asked: an alias or `provider/model`."
-    )
-    base_url: AddressField | None = Field(
-        None, description="An OpenAI-compatible endpoint, in place of a provider of `rulebook.toml`."
-    )
-    api_key_env: VariableField | None = Field(None, description="The name of the variable that holds its key.")
 
     def sentence(self) -> str:
         """What it asks for."""

@@ -18,7 +18,7 @@ from rulebook.evidence.judge_answers import (
     answers_to,
     object_in,
 )
-from rulebook.evidence.judge_question import answer_in_json, fenced
+from rulebook.evidence.judge_question import Pieces, answer_in_json, fenced
 from rulebook.evidence.judged_work import OWN_MODEL, Cast, judged_work, voted_in_words
 from rulebook.evidence.model_names import same_model
 from rulebook.languages.formula import Formula, search_with
@@ -54,14 +54,7 @@ def graded_by_fields(material: str, asked: FieldJudge, ports: Ports, students: C
     """
 
     def cast(shown: str, asks: Sequence[Ask]) -> list[Cast]:
-        answers = answers_to(
-            [_question(shown, ask, asked, ports) for ask in asks],
-            ports.models,
-            lambda reply: read_answer(asked.fields, object_in(reply)),
-            limit_s=ports.time_left(REQUEST_LIMIT_S),
-            again=True,
-        )
-        return [_cast(answer, asked, ports, students) for answer in answers]
+        return casts_by_fields([([("", shown)], ask) for ask in asks], asked, ports, students)
 
     found = judged_work(material, asked.voting, cast, asked.window, asked.overflow)
     if isinstance(found, Unmeasured):
@@ -80,11 +73,28 @@ def graded_by_fields(material: str, asked: FieldJudge, ports: Ports, students: C
     )
 
 
-def _question(shown: str, ask: Ask, asked: FieldJudge, ports: Ports) -> Question:
+def casts_by_fields(
+    rows: Sequence[tuple[Pieces, Ask]], asked: FieldJudge, ports: Ports, students: Collection[str] = ()
+) -> list[Cast]:
+    """A grade for each row and asking, in their order: all are under way together.
+
+    A reply that cannot be read is asked for once more. `asked.window` is not looked at.
+    """
+    answers = answers_to(
+        [_question(pieces, ask, asked, ports) for pieces, ask in rows],
+        ports.models,
+        lambda reply: read_answer(asked.fields, object_in(reply)),
+        limit_s=ports.time_left(REQUEST_LIMIT_S),
+        again=True,
+    )
+    return [_cast(answer, asked, ports, students) for answer in answers]
+
+
+def _question(pieces: Pieces, ask: Ask, asked: FieldJudge, ports: Ports) -> Question:
     schema = answer_schema(asked.fields)
     shape = answer_in_json(schema)
-    fence = fence_for(ports.chance.token, shown + shape + asked.instructions)
-    user = f"{fenced([('', shown)], fence)}\n\n{shape}"
+    fence = fence_for(ports.chance.token, "".join(text or "" for _, text in pieces) + shape + asked.instructions)
+    user = f"{fenced(pieces, fence)}\n\n{shape}"
     return Question(asked.judges[ask.judge], asked.instructions, user, fence, schema, ask.sample)
 
 

@@ -23,8 +23,11 @@ every value fits."""
 
 MISSING = "[missing: there is no value here]"
 
+Pieces = Sequence[tuple[str, str | None]]
+"""What is graded: names and texts, None where there is no value."""
 
-def fenced(pieces: Sequence[tuple[str, str | None]], fence: str) -> str:
+
+def fenced(pieces: Pieces, fence: str) -> str:
     """The pieces, each a name and a text, under their names; None is said to be missing. `fence` is in none of them."""
     told = [_FENCED.replace("{fence}", fence)]
     for name, text in pieces:

@@ -25,14 +25,12 @@ from rulebook.evidence.judge_answers import (
     object_in,
     shortened,
 )
-from rulebook.evidence.judge_question import answer_in_json, fenced
+from rulebook.evidence.judge_question import Pieces, answer_in_json, fenced
 from rulebook.evidence.label_texts import normal_label
 from rulebook.model_port import ModelReply, Models
 from rulebook.outcome import Spent, spent_in_all
 
 INSTRUCTIONS = "You grade work with exactly one label out of a fixed set, and say how sure you are of every label."
-
-Pieces = Sequence[tuple[str, str | None]]
 
 
 class LabelJudge(Struct, frozen=True):

@@ -26,7 +26,7 @@ class RowRecord(Struct, frozen=True, omit_defaults=True):
     """One row: its number from 1, the task's output (unset where rows bring their own), and what each scorer said.
 
     `results` stand in the order of the evaluation's scorers; it is empty where `end` says why there are none. `spent`
-    is what asking models for the output came to, None where none was asked.
+    is what was spent on models for the batch of rows that ends with this one.
     """
 
     row: int

@@ -28,7 +28,8 @@ class Told(Struct, frozen=True):
 class Evaluated(Struct, frozen=True):
     """The aggregates of a run. `rows` counts every row, `damaged` those that could not be read, `task_failed` those
     for which the task gave nothing; both are unmeasured for every scorer. `told` are the first failures of each kind.
-    `spent` is what asking models came to, None where none was asked.
+    `spent` is what was spent on models as far as the run's journal tells it, None where none was asked; `spent_since`
+    is how much of it since the run went on, None where it was never stopped.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Evaluated(Struct, frozen=True):
     told: Sequence[Told]
     notes: Sequence[str] = ()
     spent: Spent | None = None
+    spent_since: Spent | None = None
 
     @property
     def gates_are_met(self) -> bool:
@@ -64,16 +66,22 @@ class Reckoning:
         self._told: list[Told] = []
         self._times: dict[tuple[str | None, str], int] = {}
         self._spent: Spent | None = None
+        self._spent_since: Spent | None = None
 
     def add(self, record: RowRecord) -> None:
         """One more row."""
-        self._spend([record])
         self._count(record)
+        self._spend(record.spent)
 
-    def _spend(self, records: Sequence[RowRecord]) -> None:
-        found = [record.spent for record in records if record.spent is not None]
-        if found:
-            self._spent = spent_in_all(found if self._spent is None else [self._spent, *found])
+    def goes_on(self) -> None:
+        """From here on the run goes on that was stopped."""
+        self._spent_since = Spent()
+
+    def _spend(self, spent: Spent | None) -> None:
+        if spent is not None:
+            self._spent = spent_in_all([self._spent or Spent(), spent])
+        if spent is not None and self._spent_since is not None:
+            self._spent_since = spent_in_all([self._spent_since, spent])
 
     def _count(self, record: RowRecord) -> None:
         self.rows += 1
@@ -89,8 +97,8 @@ class Reckoning:
                 self._tell(record.row, name, "scorer", result.type, result.message)
 
     def add_all(self, records: Sequence[RowRecord]) -> None:
-        """As many more rows, in their order."""
-        self._spend(records)
+        """As many more rows, in their order: a batch, whose last one tells what it cost."""
+        self._spend(records[-1].spent)
         try:
             # nearly always every scorer gave one score for every row
             columns = [
@@ -121,6 +129,7 @@ class Reckoning:
             tuple(self._told),
             notes,
             self._spent,
+            self._spent_since,
         )
 
     def _tell(self, row: int, scorer: str | None, stage: str, kind: str, message: str) -> None:

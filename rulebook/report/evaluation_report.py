@@ -41,8 +41,16 @@ def evaluation_report(found: Evaluated) -> dict[str, object]:
             for each in found.told
         ],
         "notes": [plain(note) for note in found.notes],
-        **spent_json(found.spent),
+        **_models(found),
     }
+
+
+def _models(found: Evaluated) -> dict[str, object]:
+    """What models cost over the whole run, and since it went on where it was stopped; nothing where none was asked."""
+    if found.spent is None:
+        return {}
+    since = {} if found.spent_since is None else {"since_resume": spent_json(found.spent_since)}
+    return {"models": {**spent_json(found.spent), **since}}
 
 
 def _scorer(found: Summary) -> dict[str, object]:

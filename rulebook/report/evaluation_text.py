@@ -30,10 +30,12 @@ def render_evaluation(found: Evaluated, *, colour: bool = False) -> str:
         lines += ["", "gates", *_gates(found, colour)]
     if found.told:
         lines += ["", *_failures(found.told)]
+    if found.spent is not None:
+        lines += ["", *spent_lines("Models", found.spent, WIDTH)]
+        if found.spent_since is not None:
+            lines += spent_lines("Of these since the run went on", found.spent_since, WIDTH)
     for note in found.notes:
         lines += ["", *wrapped(harmless(note), WIDTH)]
-    told = spent_lines("Models", found.spent, WIDTH)
-    lines += ["", *told] if told else []
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 

@@ -9,35 +9,31 @@ from rulebook.terminal import harmless, wrapped
 
 def models_json(traces: Iterable[Trace]) -> dict[str, object]:
     """`models` for a report as plain data; empty where no model was asked. What is not known is None, never 0."""
-    return spent_json(spent_of(traces))
+    spent = spent_of(traces)
+    return {} if spent is None else {"models": spent_json(spent)}
 
 
-def spent_json(spent: Spent | None) -> dict[str, object]:
-    """`models` for a report as plain data; empty for None, where no model was asked."""
-    if spent is None:
-        return {}
+def spent_json(spent: Spent) -> dict[str, object]:
+    """What was spent as plain data. What is not known is None, never 0."""
     currency = _currency(spent)
     return {
-        "models": {
-            "calls": spent.calls,
-            "cached": spent.cached,
-            "input_tokens": None if spent.uncounted else spent.input_tokens,
-            "output_tokens": None if spent.uncounted else spent.output_tokens,
-            "cost": spent.costs[currency] if currency else None,
-            "currency": currency,
-        }
+        "calls": spent.calls,
+        "cached": spent.cached,
+        "input_tokens": None if spent.uncounted else spent.input_tokens,
+        "output_tokens": None if spent.uncounted else spent.output_tokens,
+        "cost": spent.costs[currency] if currency else None,
+        "currency": currency,
     }
 
 
 def models_lines(traces: Iterable[Trace], width: int) -> list[str]:
     """The same as a sentence for people, in lines of at most `width` columns; none where no model was asked."""
-    return spent_lines("Judge models", spent_of(traces), width)
+    spent = spent_of(traces)
+    return [] if spent is None else spent_lines("Judge models", spent, width)
 
 
-def spent_lines(who: str, spent: Spent | None, width: int) -> list[str]:
-    """The same of `who`, the subject of the sentence; none for None."""
-    if spent is None:
-        return []
+def spent_lines(whose: str, spent: Spent, width: int) -> list[str]:
+    """What was spent as a sentence that begins with `whose` it was."""
     parts = [_counted(spent.calls, "call")]
     if spent.cached:
         parts.append(f"{_counted(spent.cached, 'answer')} kept from earlier runs")
@@ -50,7 +46,7 @@ def spent_lines(who: str, spent: Spent | None, width: int) -> list[str]:
         parts.append(f"{spent.costs[currency]:.4g} {currency}")
     elif spent.calls:
         parts.append("cost not known")
-    return wrapped(f"{who}: {harmless(', '.join(parts))}.", width)
+    return wrapped(f"{whose}: {harmless(', '.join(parts))}.", width)
 
 
 def _currency(spent: Spent) -> str | None:

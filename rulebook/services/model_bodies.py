@@ -25,9 +25,7 @@ def chat_body(request: ModelRequest, model: str, left_out: frozenset[str]) -> di
     if request.schema is not None and "response_format" not in left_out:
         schema = {"name": "answer", "schema": request.schema, "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    if request.more:
-        body["extra_body"] = dict(request.more)
-    return body
+    return {**body, **request.more}
 
 
 def embedding_body(request: EmbeddingRequest, model: str) -> dict[str, Any]:

@@ -20,7 +20,8 @@ MAX_TOTAL_BYTES = 256 * 1024 * 1024
 """How much is kept; what was used longest ago goes first."""
 
 _MAX_ENTRY_BYTES = 4 * 1024 * 1024
-_SWEEP_EVERY = 200
+_LOOKED_AT_EVERY = 1 / 16
+"""How large a share of what may be kept is written before all that is there is looked at again."""
 
 
 class Kept(Struct, frozen=True):
@@ -70,7 +71,7 @@ class ModelCache:
     def __init__(self, folder: str | None = None, max_total_bytes: int = MAX_TOTAL_BYTES) -> None:
         self._folder = folder or os.path.join(store_folder(), "cache", "models")
         self._max_total_bytes = max_total_bytes
-        self._written = 0
+        self._room_bytes = 0
 
     def find(self, digest: str) -> Kept | None:
         """The answer kept under that digest; None also for one that is damaged."""
@@ -99,9 +100,9 @@ class ModelCache:
             return
         with suppress(OSError):
             self._write(self._path(digest), raw)
-        if self._written % _SWEEP_EVERY == 0:
-            self._sweep()
-        self._written += 1
+        self._room_bytes -= len(raw)
+        if self._room_bytes < 0:
+            self._room_bytes = self._sweep()
 
     def _path(self, digest: str) -> str:
         return os.path.join(self._folder, digest[:2], digest + ".json")
@@ -118,16 +119,17 @@ class ModelCache:
                 os.unlink(draft)
             raise
 
-    def _sweep(self) -> None:
-        """Remove what was used longest ago until the rest is small enough."""
+    def _sweep(self) -> int:
+        """Remove what was used longest ago until the rest is small enough; how much may be written before the next."""
         found = sorted(self._entries())
         total = sum(size for _, size, _ in found)
         for _, size, path in found:
             if total <= self._max_total_bytes:
-                return
+                break
             with suppress(OSError):
                 os.unlink(path)
             total -= size
+        return min(self._max_total_bytes - total, int(self._max_total_bytes * _LOOKED_AT_EVERY))
 
     def _entries(self) -> Iterator[tuple[int, int, str]]:
         """When each was last used, how large it is and where it lies."""

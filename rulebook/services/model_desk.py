@@ -1,10 +1,11 @@
 """Asking by the configuration: kept answers first, then whoever is to be asked."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rulebook.errors import UsageError
 from rulebook.model_port import Embedded, EmbeddingRequest, ModelFailure, ModelReply, ModelRequest
@@ -24,16 +25,22 @@ Clients = dict[tuple[str, str], Any]
 class Online(Protocol):
     """The client of endpoints."""
 
-    async def one(self, request: ModelRequest, chosen: Chosen, clients: Clients) -> Answer:
-        """The answer to one request."""
+    async def one(
+        self, request: ModelRequest, chosen: Chosen, clients: Clients, own: Any, heard: Callable[[ModelReply], object]
+    ) -> Answer:
+        """The answer to one request, within the event loop that is running."""
         ...
 
-    def ask(self, calls: Sequence[tuple[ModelRequest, Chosen]]) -> list[Answer]:
-        """An answer for each call, in their order."""
+    def ask(
+        self, calls: Sequence[tuple[ModelRequest, Chosen]], heard: Callable[[int, ModelReply], object]
+    ) -> list[Answer]:
+        """An answer for each call, in their order; `heard` is told each of them as soon as it is there."""
         ...
 
-    def embed(self, calls: Sequence[tuple[EmbeddingRequest, Chosen]]) -> list[Embedded | ModelFailure]:
-        """The vectors of each call's texts, in their order."""
+    def embed(
+        self, calls: Sequence[tuple[EmbeddingRequest, Chosen]], heard: Callable[[int, Embedded], object]
+    ) -> list[Embedded | ModelFailure]:
+        """The vectors of each call's texts, in their order; `heard` is as in `ask`."""
         ...
 
 
@@ -52,18 +59,18 @@ class ModelDesk:
     def ask(self, requests: Sequence[ModelRequest]) -> list[Answer]:
         """An answer for each request, in their order."""
         found: dict[int, Answer] = {}
-        waiting: dict[int, Waiting] = {}
+        waiting: dict[str, _Places] = {}
         for index, request in enumerate(requests):
             known = self.known(request)
-            if isinstance(known, Waiting):
-                waiting[index] = known
-            else:
+            if not isinstance(known, Waiting):
                 found[index] = known
-        if waiting:
-            calls = [(each.request, each.chosen) for each in waiting.values()]
-            for (index, each), answer in zip(waiting.items(), self.online().ask(calls), strict=True):
-                found[index] = answer
-                self.keep(each, answer)
+            elif self.cache and known.digest in waiting:
+                waiting[known.digest].places.append(index)
+            else:
+                waiting[known.digest if self.cache else f"{index}"] = _Places(known, [index])
+        for each, answer in zip(waiting.values(), self._answers(list(waiting.values())), strict=True):
+            found |= dict.fromkeys(each.places[1:], same(answer))
+            found[each.places[0]] = answer
         return [found[index] for index in range(len(requests))]
 
     def known(self, request: ModelRequest) -> "Answer | Waiting":
@@ -76,23 +83,38 @@ class ModelDesk:
             return ModelFailure("harness", str(error))
         digest = request_digest(request, chosen)
         kept = self.cache.find(digest) if self.cache else None
-        if kept is None:
-            return Waiting(request, chosen, digest)
-        return ModelReply(kept.text, kept.model, "stop", Spent(cached=1))
+        return (
+            Waiting(request, chosen, digest)
+            if kept is None
+            else ModelReply(kept.text, kept.model, "stop", Spent(cached=1))
+        )
 
-    def keep(self, asked: "Waiting", answer: Answer) -> None:
+    def keep(self, digest: str, answer: ModelReply) -> None:
         """Keep an answer for later runs, when it is whole."""
-        if self.cache and isinstance(answer, ModelReply) and answer.finish == "stop" and answer.text.strip():
-            self.cache.keep(asked.digest, answer)
+        if self.cache and answer.finish == "stop" and answer.text.strip():
+            self.cache.keep(digest, answer)
+
+    def _answers(self, places: "Sequence[_Places]") -> list[Answer]:
+        """What is asked of endpoints. An answer is kept as soon as it is there: a kill loses none that arrived."""
+
+        def keep(place: int, answer: ModelReply) -> None:
+            self.keep(places[place].waiting.digest, answer)
+
+        calls = [(each.waiting.request, each.waiting.chosen) for each in places]
+        return self.online().ask(calls, keep) if calls else []
 
     def _scripted(self, request: ModelRequest, chosen: Chosen) -> Answer:
         refusal = self.budget.refusal(chosen)
         if refusal is not None:
             return ModelFailure("budget", refusal)
+        return self.script(chosen).answer(request, chosen.model)
+
+    def script(self, chosen: Chosen) -> ScriptedModels:
+        """The file of a scripted provider. Raises UsageError where it cannot be read."""
         with self.turn:
             if chosen.provider.name not in self.scripts:
                 self.scripts[chosen.provider.name] = ScriptedModels(chosen.provider.answers)
-        return self.scripts[chosen.provider.name].answer(request, chosen.model)
+            return self.scripts[chosen.provider.name]
 
     def online(self) -> Online:
         """The client of endpoints."""
@@ -110,3 +132,15 @@ class Waiting(Struct, frozen=True):
     request: ModelRequest
     chosen: Chosen
     digest: str
+
+
+class _Places(Struct):
+    """A question that is to be asked once for all `places` at which it stands."""
+
+    waiting: Waiting
+    places: list[int]
+
+
+def same(answer: Answer) -> Answer:
+    """The answer for one who asked the same: it costs nothing more."""
+    return replace(answer, spent=Spent(cached=1) if isinstance(answer, ModelReply) else Spent())

@@ -1,6 +1,7 @@
 """Vectors of many texts: those that are kept first, then a request for every so many of the others."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -24,24 +25,28 @@ def embedded(request: EmbeddingRequest, desk: ModelDesk) -> Embedded:
     """A vector for each text. A text that stands twice is sent once; one that is too long fails alone."""
     try:
         chosen = desk.providers.chosen(request.model, request.base_url, request.api_key_env)
+        if chosen.provider.kind == "scripted":
+            return _scripted(request, chosen, desk)
     except UsageError as error:
-        return _none(request, str(error))
-    if chosen.provider.kind == "scripted":
-        return _none(request, f"the scripted provider `{chosen.provider.name}` has no vectors")
+        return _none(request, ModelFailure("harness", str(error)))
     texts = tuple(dict.fromkeys(request.texts))
     found, spent = _kept(texts, chosen, desk)
     waiting = [text for text in texts if text not in found]
     fresh, costs = _asked(request, chosen, list(_parcels(waiting)), desk)
-    for text, vector in fresh.items():
-        if desk.cache and not isinstance(vector, ModelFailure):
-            kept = ModelReply(vector_text(vector), chosen.model, "stop", Spent())
-            desk.cache.keep(text_digest(text, chosen), kept)
     found |= fresh
     return Embedded([found[text] for text in request.texts], spent_in_all([spent, *costs]))
 
 
-def _none(request: EmbeddingRequest, reason: str) -> Embedded:
-    return Embedded([ModelFailure("harness", reason)] * len(request.texts), Spent())
+def _none(request: EmbeddingRequest, failure: ModelFailure) -> Embedded:
+    return Embedded([failure] * len(request.texts), Spent())
+
+
+def _scripted(request: EmbeddingRequest, chosen: Chosen, desk: ModelDesk) -> Embedded:
+    refusal = desk.budget.refusal(chosen)
+    if refusal is not None:
+        return _none(request, ModelFailure("budget", refusal))
+    script = desk.script(chosen)
+    return Embedded([script.vector(text) for text in request.texts], Spent(calls=1))
 
 
 def _kept(texts: Sequence[str], chosen: Chosen, desk: ModelDesk) -> tuple[dict[str, Found], Spent]:
@@ -77,7 +82,8 @@ def _asked(
     while parcels:
         calls = [(replace(request, texts=parcel), chosen) for parcel in parcels]
         again: list[tuple[str, ...]] = []
-        for parcel, answer in zip(parcels, desk.online().embed(calls), strict=True):
+        keep = partial(_keep, desk, chosen, parcels)
+        for parcel, answer in zip(parcels, desk.online().embed(calls, keep), strict=True):
             spent.append(answer.spent)
             if not isinstance(answer, ModelFailure):
                 found |= zip(parcel, answer.vectors, strict=True)
@@ -88,3 +94,10 @@ def _asked(
                 found |= dict.fromkeys(parcel, answer)
         parcels = again
     return found, spent
+
+
+def _keep(desk: ModelDesk, chosen: Chosen, parcels: Sequence[tuple[str, ...]], place: int, answer: Embedded) -> None:
+    for text, vector in zip(parcels[place], answer.vectors, strict=True):
+        if desk.cache and not isinstance(vector, ModelFailure):
+            kept = ModelReply(vector_text(vector), chosen.model, "stop", Spent())
+            desk.cache.keep(text_digest(text, chosen), kept)

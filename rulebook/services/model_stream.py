@@ -7,7 +7,8 @@ from concurrent.futures import Future
 
 from rulebook.errors import UsageError
 from rulebook.model_port import ModelRequest
-from rulebook.services.model_desk import Answer, Clients, ModelDesk, Waiting
+from rulebook.services.later import made_later
+from rulebook.services.model_desk import Answer, Clients, ModelDesk, Waiting, same
 from rulebook.services.undisturbed import undisturbed
 from rulebook.spec.providers import Provider
 
@@ -23,7 +24,8 @@ class ModelStream:
         self.at_once = at_once
         self._desk = desk
         self._clients: Clients = {}
-        self._room = asyncio.Semaphore(at_once)
+        self._room, self._own = asyncio.Semaphore(at_once), asyncio.Semaphore(at_once)
+        self._begun: dict[str, Future[Answer]] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="rulebook-models", daemon=True)
         self._thread.start()
@@ -34,10 +36,19 @@ class ModelStream:
         known = self._desk.known(request)
         if isinstance(known, Waiting):
             _need_key(known.chosen.provider)
-            return asyncio.run_coroutine_threadsafe(self._asked(known), self._loop)
+            return self._put(known)
         found: Future[Answer] = Future()
         found.set_result(known)
         return found
+
+    def _put(self, waiting: Waiting) -> Future[Answer]:
+        """Ask, or wait for the answer of one who has asked the same a moment ago."""
+        before = self._begun.get(waiting.digest) if self._desk.cache else None
+        if before is None or before.done():
+            self._begun[waiting.digest] = begun = asyncio.run_coroutine_threadsafe(self._asked(waiting), self._loop)
+            begun.add_done_callback(lambda _: self._begun.pop(waiting.digest, None))
+            return begun
+        return made_later(before, same)
 
     def end(self) -> None:
         """Give up whatever is under way, and let the connections go."""
@@ -48,10 +59,14 @@ class ModelStream:
             self._loop.close()
 
     async def _asked(self, waiting: Waiting) -> Answer:
-        async with self._room:
-            answer = await self._desk.online().one(waiting.request, waiting.chosen, self._clients)
-        self._desk.keep(waiting, answer)
-        return answer
+        async with self._room:  # the time of a question begins when it is its turn
+            return await self._desk.online().one(
+                waiting.request,
+                waiting.chosen,
+                self._clients,
+                self._own,
+                lambda answer: self._desk.keep(waiting.digest, answer),
+            )
 
     async def _given_up(self) -> None:
         others = asyncio.all_tasks() - {asyncio.current_task()}

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from rulebook.errors import UsageError
 from rulebook.model_port import Asking, Embedded, EmbeddingRequest, ModelFailure, ModelReply, ModelRequest
-from rulebook.outcome import Spent
+from rulebook.outcome import Spent, spent_in_all
 from rulebook.ports import Files
 from rulebook.services.model_desk import ModelDesk
 from rulebook.services.model_embedding import embedded
+from rulebook.services.model_meter import tell_meter
 from rulebook.spec.provider_files import config_files, read_providers
 
 
@@ -32,7 +33,9 @@ class MachineModels:
             desk = self._ready()
         except UsageError as error:
             return [ModelFailure("harness", str(error))] * len(requests)
-        return desk.ask(requests)
+        answers = desk.ask(requests)
+        tell_meter(spent_in_all([answer.spent for answer in answers]))
+        return answers
 
     def embed(self, request: EmbeddingRequest) -> Embedded:
         """The vectors of texts, those that are not kept from an earlier run from the endpoint."""
@@ -40,7 +43,9 @@ class MachineModels:
             desk = self._ready()
         except UsageError as error:
             return Embedded([ModelFailure("harness", str(error))] * len(request.texts), Spent())
-        return embedded(request, desk)
+        answer = embedded(request, desk)
+        tell_meter(answer.spent)
+        return answer
 
     def asking(self, at_once: int | None = None) -> Asking:
         """A way to put questions one by one. Raises UsageError."""

@@ -5,6 +5,8 @@ import os
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, TypeVar, cast
 
 import httpx2
@@ -18,19 +20,20 @@ from rulebook.services.model_bodies import PARAMETERS, chat_body, embedding_body
 from rulebook.services.model_budget import ModelBudget
 from rulebook.services.model_replies import MAX_ATTEMPTS, UNKNOWN, Fault, at, fault_of_status, reply_in, shown
 from rulebook.services.model_vectors import vectors_in
+from rulebook.services.openai_client import NO_KEY, Unfit, client_of
 from rulebook.spec.providers import Chosen, Providers
 
-MAX_BODY_BYTES = 8 * 1024 * 1024
-"""How much of an answer is taken; what an endpoint sends beyond that is not read."""
-
 _ATTEMPTS_TO_REACH = 4
-_CONNECT_S = 10.0
 _LONGEST_PAUSE_S = 60.0
 _TURN_S = 0.01
 
 Given = TypeVar("Given", ModelReply, Embedded)
 Call = tuple[ModelRequest | EmbeddingRequest, Chosen]
 Pause = Callable[[float], Awaitable[None]]
+
+
+def _nobody(place: int, answer: object) -> None:
+    """Tells nobody of an answer."""
 
 
 class OpenAIModels:
@@ -41,19 +44,40 @@ class OpenAIModels:
         self._free = threading.BoundedSemaphore(providers.concurrency)
         self._left_out: dict[tuple[str, str], frozenset[str]] = {}
 
-    def ask(self, calls: Sequence[tuple[ModelRequest, Chosen]]) -> list[ModelReply | ModelFailure]:
-        """An answer for each call, in their order."""
-        return self._together(calls, ModelReply)
+    def ask(
+        self, calls: Sequence[tuple[ModelRequest, Chosen]], heard: Callable[[int, ModelReply], object] = _nobody
+    ) -> list[ModelReply | ModelFailure]:
+        """An answer for each call, in their order.
 
-    def embed(self, calls: Sequence[tuple[EmbeddingRequest, Chosen]]) -> list[Embedded | ModelFailure]:
-        """The vectors of each call's texts, in their order."""
-        return self._together(calls, Embedded)
+        `heard` is told the position of each call that is answered and the answer, before another question is asked in
+        its place: what it keeps outlives this program, however that ends.
+        """
+        return self._together(calls, ModelReply, heard)
 
-    async def one(self, request: ModelRequest, chosen: Chosen, clients: "Clients") -> ModelReply | ModelFailure:
-        """The answer to one request, by a client among `clients`, which all belong to the loop that is running."""
-        return cast("ModelReply | ModelFailure", await self._one(_Call(request, chosen), clients))
+    def embed(
+        self, calls: Sequence[tuple[EmbeddingRequest, Chosen]], heard: Callable[[int, Embedded], object] = _nobody
+    ) -> list[Embedded | ModelFailure]:
+        """The vectors of each call's texts, in their order; `heard` is as in `ask`."""
+        return self._together(calls, Embedded, heard)
 
-    def _together(self, calls: Sequence[Call], given: type[Given]) -> list[Given | ModelFailure]:
+    async def one(
+        self,
+        request: ModelRequest,
+        chosen: Chosen,
+        clients: dict[tuple[str, str], openai.AsyncOpenAI],
+        own: asyncio.Semaphore,
+        heard: Callable[[ModelReply], object],
+    ) -> ModelReply | ModelFailure:
+        """The answer to one request, by a client among `clients`, which all belong to the loop that is running.
+
+        `own` is the loop's; `heard` is told the answer before another question is asked in its place.
+        """
+        call = _Call(request, chosen, partial(_tell, lambda _, answer: heard(answer), 0, ModelReply))
+        return cast("ModelReply | ModelFailure", await self._one(call, clients, own))
+
+    def _together(
+        self, calls: Sequence[Call], given: type[Given], heard: Callable[[int, Given], object]
+    ) -> list[Given | ModelFailure]:
         """All calls at the same time.
 
         They run on an event loop in a thread of their own, so that it works inside a caller's event loop too, and so
@@ -62,7 +86,8 @@ class OpenAIModels:
         running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
         pool = ThreadPoolExecutor(1, thread_name_prefix="rulebook-models")
         try:
-            found = pool.submit(asyncio.run, self._all(calls, running)).result()
+            waiting = [_Call(*call, partial(_tell, heard, place, given)) for place, call in enumerate(calls)]
+            found = pool.submit(asyncio.run, self._all(waiting, running)).result()
             return [each for each in found if isinstance(each, given | ModelFailure)]
         except BaseException:
             for loop, task in running:
@@ -73,30 +98,34 @@ class OpenAIModels:
             pool.shutdown(wait=True)
 
     async def _all(
-        self, calls: Sequence[Call], running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]]
+        self, calls: Sequence["_Call"], running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]]
     ) -> list[ModelReply | Embedded | ModelFailure]:
         task = asyncio.current_task()
         if task is not None:
             running.append((asyncio.get_running_loop(), task))
-        clients: Clients = {}
+        clients: dict[tuple[str, str], openai.AsyncOpenAI] = {}
+        own = asyncio.Semaphore(self._providers.concurrency)
         try:
-            return list(await asyncio.gather(*(self._one(_Call(*call), clients) for call in calls)))
+            return list(await asyncio.gather(*(self._one(call, clients, own) for call in calls)))
         finally:
             for client in clients.values():
                 await client.close()
 
-    async def _one(self, call: "_Call", clients: "Clients") -> "_Answer":
+    async def _one(
+        self, call: "_Call", clients: dict[tuple[str, str], openai.AsyncOpenAI], own: asyncio.Semaphore
+    ) -> "_Answer":
+        call.begun_s = asyncio.get_running_loop().time()
         provider = call.chosen.provider
-        key = os.environ.get(provider.api_key_env, "") if provider.api_key_env else _NO_KEY
+        key = os.environ.get(provider.api_key_env, "") if provider.api_key_env else NO_KEY
         if not key:
             reason = f"the key of `{provider.name}` is missing: the variable `{provider.api_key_env}` is not set"
             return ModelFailure("harness", reason)
         where = provider.base_url, key
         if where not in clients:
-            clients[where] = _client(provider.base_url, key)
+            clients[where] = client_of(provider.base_url, key)
         try:
             async with asyncio.timeout(call.request.timeout_s):
-                return await self._attempts(call, clients[where], key)
+                return await self._attempts(call, clients[where], key, own)
         except TimeoutError:
             reason = f"{at(call.chosen)} did not answer within {call.request.timeout_s:g} s"
             last = f" (before that: {call.last})" if call.last else ""
@@ -105,18 +134,17 @@ class OpenAIModels:
                 self._budget.paid(spent, call.chosen, call.request)
             return ModelFailure("harness", reason + last, spent_in_all([*call.spent, *lost]))
 
-    async def _attempts(self, call: "_Call", client: openai.AsyncOpenAI, key: str) -> "_Answer":
+    async def _attempts(self, call: "_Call", client: openai.AsyncOpenAI, key: str, own: asyncio.Semaphore) -> "_Answer":
         for attempt in range(MAX_ATTEMPTS):
-            await self._turn()
-            try:
+            async with self._turn(own):
                 refusal = self._budget.refusal(call.chosen)
                 if refusal is not None:
                     return ModelFailure("budget", refusal, spent_in_all(call.spent))
                 call.under_way = True
                 found = await self._attempt(call, client)
                 call.under_way = False
-            finally:
-                self._free.release()
+                if not isinstance(found, Fault):
+                    call.heard(found)
             call.spent.append(found.spent)
             self._budget.paid(found.spent, call.chosen, call.request)
             spent = spent_in_all(call.spent)
@@ -132,10 +160,17 @@ class OpenAIModels:
             await self._pause(wait_s)
         raise AssertionError("the last attempt returns")
 
-    async def _turn(self) -> None:
-        # a semaphore of asyncio's belongs to one loop; judges that run in threads of their own share this one
-        while not self._free.acquire(blocking=False):
-            await asyncio.sleep(_TURN_S)
+    @asynccontextmanager
+    async def _turn(self, own: asyncio.Semaphore) -> AsyncIterator[None]:
+        """One of the calls that may be under way. A loop's own questions wait in `own`, which wakes them at once."""
+        async with own:
+            # a semaphore of asyncio's belongs to one loop; judges that run in threads of their own share this one
+            while not self._free.acquire(blocking=False):
+                await asyncio.sleep(_TURN_S)
+            try:
+                yield
+            finally:
+                self._free.release()
 
     async def _attempt(self, call: "_Call", client: openai.AsyncOpenAI) -> "_Found":
         """One request. A parameter that the model does not take is left out from then on, and costs no attempt."""
@@ -158,7 +193,7 @@ class OpenAIModels:
         except TimeoutError:
             reason = f"{at(chosen)} did not answer within {self._providers.timeout_s:g} s"
             return Fault(reason, _ATTEMPTS_TO_REACH, spent=UNKNOWN)
-        except _Unfit as unfit:
+        except Unfit as unfit:
             return Fault(f"{at(chosen)} {unfit}", spent=UNKNOWN)
         except openai.APIStatusError as error:
             return fault_of_status(error.status_code, error.response.headers, error.response.content, chosen)
@@ -169,10 +204,6 @@ class OpenAIModels:
             return Fault(f"{at(chosen)} cannot be asked: {shown(str(error))}", spent=UNKNOWN)
 
 
-Clients = dict[tuple[str, str], openai.AsyncOpenAI]
-"""The clients of one event loop, by the endpoint's address and its key."""
-
-
 _Answer = ModelReply | Embedded | ModelFailure
 _Found = ModelReply | Embedded | Fault
 
@@ -180,13 +211,19 @@ _Found = ModelReply | Embedded | Fault
 async def _asked(
     request: ModelRequest | EmbeddingRequest, chosen: Chosen, client: openai.AsyncOpenAI, left_out: frozenset[str]
 ) -> _Found:
+    # posted as it is: the client's own methods look at every field of a question again, 1 ms for each
     if isinstance(request, EmbeddingRequest):
         body = embedding_body(request, chosen.model)
-        raw = await client.embeddings.with_raw_response.create(**body)
-        return vectors_in(raw.content, chosen, len(request.texts))
+        response = await client.post("/embeddings", cast_to=httpx2.Response, body=body)
+        return vectors_in(response.content, chosen, len(request.texts))
     body = chat_body(request, chosen.model, left_out)
-    said = await client.chat.completions.with_raw_response.create(**body)
-    return reply_in(said.content, chosen)
+    response = await client.post("/chat/completions", cast_to=httpx2.Response, body=body)
+    return reply_in(response.content, chosen)
+
+
+def _tell(heard: Callable[[int, Given], object], place: int, given: type[Given], answer: ModelReply | Embedded) -> None:
+    if isinstance(answer, given):
+        heard(place, answer)
 
 
 class _Call(Struct):
@@ -194,54 +231,12 @@ class _Call(Struct):
 
     request: ModelRequest | EmbeddingRequest
     chosen: Chosen
+    heard: Callable[[ModelReply | Embedded], object]
     spent: list[Spent] = field(default_factory=list)
     last: str = ""
     under_way: bool = False
-    begun_s: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+    begun_s: float = 0.0
 
     def left_s(self) -> float:
         """The seconds until its time is up."""
         return self.begun_s + self.request.timeout_s - asyncio.get_running_loop().time()
-
-
-class _Unfit(openai.OpenAIError):
-    """An answer that is not read to its end; the message completes "the endpoint …"."""
-
-
-class _Capped(httpx2.AsyncByteStream):
-    """A body that is given up once it is larger than any answer: nobody's memory is an endpoint's to fill."""
-
-    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
-        self._stream = stream
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
-        async for part in self._stream:
-            size += len(part)
-            if size > MAX_BODY_BYTES:
-                raise _Unfit(f"sent more than {MAX_BODY_BYTES} bytes")
-            yield part
-
-    async def aclose(self) -> None:
-        """Close the connection's side of it."""
-        await self._stream.aclose()
-
-
-async def _cap(response: httpx2.Response) -> None:
-    # a small body that unpacks to gigabytes would pass under the cap
-    if response.headers.get("content-encoding", "identity") != "identity":
-        raise _Unfit("sent a compressed answer, which was not asked for")
-    if isinstance(response.stream, httpx2.AsyncByteStream):
-        response.stream = _Capped(response.stream)
-
-
-_NO_KEY = "none"
-
-
-def _client(base_url: str, key: str) -> openai.AsyncOpenAI:
-    # no redirects: an answer from elsewhere is not the endpoint's that the author named
-    limits = httpx2.Timeout(None, connect=_CONNECT_S)
-    encrypted = base_url.lower().startswith("https:")  # reading every root certificate takes 40 ms, and http needs none
-    web = httpx2.AsyncClient(event_hooks={"response": [_cap]}, timeout=limits, follow_redirects=False, verify=encrypted)
-    headers = {"Accept-Encoding": "identity"}
-    return openai.AsyncOpenAI(api_key=key, base_url=base_url, http_client=web, max_retries=0, default_headers=headers)

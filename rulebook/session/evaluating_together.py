@@ -12,6 +12,7 @@ from rulebook.evidence.row_records import RowEnd, RowRecord
 from rulebook.evidence.rows import DamagedRow, Row, Rows
 from rulebook.measures.row_scores import Panel, RowFailure
 from rulebook.outcome import Spent
+from rulebook.services.model_meter import tell_meter
 from rulebook.session.evaluating import BATCH_S, OUTPUT, Work
 
 AHEAD = 4
@@ -64,11 +65,13 @@ class _Batch:
             self.records.append(RowRecord(number, end=RowEnd("row", "DamagedRow", begun.row.reason)))
             return
         output = None if begun.output is None else begun.output.result()
-        output, spent = (output.output, output.spent) if isinstance(output, Paid) else (output, None)
+        if isinstance(output, Paid):
+            tell_meter(output.spent)  # not where it was answered: a meter hears the thread alone that asks for it
+            output = output.output
         if isinstance(output, RowFailure):
-            self.records.append(RowRecord(number, end=RowEnd("task", output.type, output.message), spent=spent))
+            self.records.append(RowRecord(number, end=RowEnd("task", output.type, output.message)))
             return
-        self.records.append(RowRecord(number, output, spent=spent))
+        self.records.append(RowRecord(number, output))
         self.rows.append({**begun.row.values, OUTPUT: output})
 
     def left_s(self, now_s: float) -> float:
@@ -79,7 +82,7 @@ class _Batch:
         """The whole records."""
         results = iter(panel.score_batch(self.rows) if self.rows else ())
         return [
-            each if each.end is not None else RowRecord(each.row, each.output, None, next(results), each.spent)
+            each if each.end is not None else RowRecord(each.row, each.output, None, next(results))
             for each in self.records
         ]
 

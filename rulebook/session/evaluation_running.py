@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rulebook.report.evaluation_outcome import Evaluated, Reckoning
 from rulebook.services.evaluation_journal import Journal, JournalHead, read_records
+from rulebook.services.model_meter import metered
 from rulebook.session.evaluating import Work, evaluate_rows
 from rulebook.session.evaluating_together import Crew, evaluate_together
 from rulebook.spec.gate_parts import Gate
@@ -38,9 +40,11 @@ def run_evaluation(
     else or damaged, DatasetError where the dataset cannot be read; the journal keeps what was done until then.
     """
     reckoning = Reckoning(head.scorers, plan.thresholds)
-    with Journal(folder, head) as journal, ExitStack() as until_the_end:
+    with Journal(folder, head) as journal, metered() as meter, ExitStack() as until_the_end:
         for record in read_records(folder):
             reckoning.add(record)
+        if reckoning.rows:
+            reckoning.goes_on()
         heard(reckoning.rows)
         batches = (
             evaluate_rows(work, reckoning.rows)
@@ -48,6 +52,9 @@ def run_evaluation(
             else until_the_end.enter_context(closing(evaluate_together(work, crew_of, reckoning.rows)))
         )
         for records in batches:
+            spent = meter.taken()
+            if spent is not None:
+                records[-1] = replace(records[-1], spent=spent)
             journal.append(records)
             reckoning.add_all(records)
             heard(reckoning.rows)

@@ -12,6 +12,7 @@ from rulebook.languages.template import Template
 from rulebook.languages.types import MISSING
 from rulebook.measures.row_scores import RowFailure
 from rulebook.model_port import Asking, ModelFailure, ModelReply, ModelRequest
+from rulebook.services.later import made_later
 from rulebook.session.evaluating_together import Paid
 from rulebook.spec.evaluation_parts import ModelTask
 
@@ -53,30 +54,20 @@ class RowAsking:
 
     def begin(self, row: Mapping[str, object]) -> Future[object]:
         """What will be the answer about a row, or why there is none: it was not given, not whole, or is empty."""
-        output: Future[object] = Future()
         try:
             request = self._question.about(row)
         except TemplateError as error:
-            output.set_result(RowFailure("PromptError", f"the question cannot be made: {error}"))
-            return output
-
-        def answered(future: Future[ModelReply | ModelFailure]) -> None:
-            if future.cancelled():
-                output.cancel()
-            elif (error := future.exception()) is not None:
-                output.set_exception(error)
-            else:
-                output.set_result(_output(future.result()))
-
-        self._asking.begin(request).add_done_callback(answered)
-        return output
+            failed: Future[object] = Future()
+            failed.set_result(RowFailure("PromptError", f"the question cannot be made: {error}"))
+            return failed
+        return made_later(self._asking.begin(request), _output)
 
     def end(self) -> None:
         """Give up what is under way."""
         self._asking.end()
 
 
-def _output(reply: ModelReply | ModelFailure) -> Paid:
+def _output(reply: ModelReply | ModelFailure) -> object:
     if isinstance(reply, ModelFailure):
         return Paid(RowFailure("ModelError", reply.reason), reply.spent)
     try:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from pydantic import BaseModel
 
 from rulebook.languages.template import Template
 from rulebook.place import Path
@@ -17,7 +18,7 @@ class ScorerSpec(Struct, frozen=True):
 
     `path` is where it stands, down to its kind. `inputs` None: SQL reads what its expression names, and a function
     what its parameters name. A score passes when it is at least `threshold`.
-    `has_inputs`: the file says which columns, and they are not the usual ones.
+    `has_inputs`: the file says which columns, and they are not the usual ones. `keys` are all of its options, typed.
     """
 
     kind: str
@@ -27,6 +28,7 @@ class ScorerSpec(Struct, frozen=True):
     options: Mapping[str, object]
     threshold: float = 1.0
     has_inputs: bool = False
+    keys: BaseModel | None = None
 
 
 class StoredDataset(Struct, frozen=True):

@@ -7,10 +7,13 @@ from rulebook.languages.faults import LanguageError, Shown
 from rulebook.languages.pattern import read_pattern
 from rulebook.place import Path
 from rulebook.spec.evaluation_parts import ScorerSpec
+from rulebook.spec.judged_scorers import faults_in
 from rulebook.spec.reader import Reader
+from rulebook.spec.scorer_kinds import SCORERS, SHORT
 from rulebook.spec.scorer_options import (
-    SCORERS,
-    SHORT,
+    AnyColumns,
+    BesideScorer,
+    MarkedKeys,
     OneColumn,
     PythonScorer,
     RegexMatchScorer,
@@ -45,21 +48,25 @@ def read_scorers(reader: Reader) -> tuple[ScorerSpec, ...]:
 
 def _scorer(reader: Reader, path: Path) -> ScorerSpec | None:
     value = reader.document.at(path)
-    if not isinstance(value, dict) or len(value) != 1:
+    keys = [key for key in value if key not in BesideScorer.model_fields] if isinstance(value, dict) else []
+    if not isinstance(value, dict) or not keys:
         example = reader.shown(Shown({"json_valid": {"name": "valid-json"}}))
-        if isinstance(value, dict) and value:
-            reader.add_at_key("RB208", (*path, list(value)[1]), kinds=" and ".join(f"`{key}`" for key in value))
-        else:
-            reader.not_a_mapping(path, "scorers", f"a scorer, such as `{example}`")
+        reader.not_a_mapping(path, "scorers", f"a scorer, such as `{example}`")
         return None
-    kind, given = next(iter(value.items()))
-    if kind not in SCORERS:
-        reader.add_at_key("RB201", (*path, kind), key=kind, thing="`scorers`", guess=guess(kind, SCORERS))
+    kinds = [key for key in keys if key in SCORERS]
+    if len(kinds) > 1 or len(keys) > 1 > len(kinds):
+        reader.add_at_key("RB208", (*path, keys[1]), kinds=" and ".join(f"`{key}`" for key in keys))
         return None
-    return _with_options(reader, kind, (*path, kind), given)
+    if not kinds:
+        reader.add_at_key("RB201", (*path, keys[0]), key=keys[0], thing="`scorers`", guess=guess(keys[0], SCORERS))
+        return None
+    (kind,) = kinds
+    given = {key: value[key] for key in value if key != kind}
+    beside = validate_options(BesideScorer, given, "a scorer", below(path), reader)
+    return None if beside is None else _with_options(reader, kind, (*path, kind), value[kind], beside)
 
 
-def _with_options(reader: Reader, kind: str, path: Path, given: object) -> ScorerSpec | None:
+def _with_options(reader: Reader, kind: str, path: Path, given: object, beside: BesideScorer) -> ScorerSpec | None:
     options = {} if given is None else {SHORT[kind]: given} if kind in SHORT and isinstance(given, str) else given
     if not isinstance(options, dict):
         reader.not_a_mapping(path, kind, "a mapping (keys and values)")
@@ -68,25 +75,36 @@ def _with_options(reader: Reader, kind: str, path: Path, given: object) -> Score
     keys = validate_options(SCORERS[kind], options, f"`{kind}`", (lambda _: path) if is_short else below(path), reader)
     if keys is None:
         return None
-    name = keys.name or _default_name(kind, options)
+    for key in beside.model_fields_set & keys.model_fields_set:
+        if key == "name" or isinstance(keys, MarkedKeys):  # in `jev`, `threshold` is no pass mark
+            reader.add_at_key("RB215", (*path[:-1], key), key=key, why=f"it stands inside `{kind}` already. Keep one.")
+    name = beside.name or keys.name or _default_name(kind, options)
     if kind != "sql" and not _LABEL.fullmatch(name):
-        place = (*path, "name") if keys.name else path
+        place = (*path[:-1], "name") if beside.name else (*path, "name") if keys.name else path
         better = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "my-scorer"
         reader.add("RB214", place, value=name, what="the name of a scorer", example=f"`{better}`")
     if isinstance(keys, PythonScorer):
         check_function(reader, path if is_short else (*path, "function"), keys.function)
     if isinstance(keys, RegexMatchScorer):
         _check_pattern(reader, path if is_short else (*path, "pattern"), keys.pattern)
+    for below_it, fault in faults_in(keys):
+        reader.add_fault(fault, (*path, *below_it))
     columns = _inputs(reader, path, keys)
-    return ScorerSpec(kind, name, path, columns, _others(options), keys.threshold, "inputs" in options)
+    return ScorerSpec(kind, name, path, columns, _others(options), _mark(keys, beside), "inputs" in options, keys)
+
+
+def _mark(keys: ScorerKeys, beside: BesideScorer) -> float:
+    inside = keys.threshold if isinstance(keys, MarkedKeys) else None
+    return next((mark for mark in (beside.threshold, inside) if mark is not None), 1.0)
 
 
 def _inputs(reader: Reader, path: Path, keys: ScorerKeys) -> tuple[str, ...] | None:
-    if not isinstance(keys, OneColumn | TwoColumns):
+    if not isinstance(keys, OneColumn | TwoColumns | AnyColumns):
         return None
-    count = 2 if isinstance(keys, TwoColumns) else 1
-    if len(keys.inputs) != count or len(set(keys.inputs)) != count:
-        wanted = "a list of two different columns" if count == 2 else "a list of one column"
+    count = 2 if isinstance(keys, TwoColumns) else 1 if isinstance(keys, OneColumn) else len(keys.inputs)
+    if not count or len(keys.inputs) != count or len(set(keys.inputs)) != count:
+        several = "a list of two different columns" if count == 2 else "a list of one column"
+        wanted = "a list of different columns, one or more" if isinstance(keys, AnyColumns) else several
         reader.add("RB205", (*path, "inputs"), key="inputs", wanted=wanted, value=", ".join(keys.inputs) or "empty")
     return keys.inputs
 

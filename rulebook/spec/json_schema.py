@@ -21,7 +21,8 @@ from rulebook.spec.oracles import OracleKeys
 from rulebook.spec.pack import PackFile
 from rulebook.spec.param_reading import ParamKeys
 from rulebook.spec.reading import BesideKeys
-from rulebook.spec.scorer_options import SCORERS, SHORT, ScorerKeys
+from rulebook.spec.scorer_kinds import SCORERS, SHORT
+from rulebook.spec.scorer_options import BesideScorer, ScorerKeys
 from rulebook.spec.session_eval import EvalFile, expectation_kinds
 from rulebook.spec.submissions import SubmissionKeys
 from rulebook.spec.suite import SuiteFile
@@ -104,7 +105,8 @@ def _evaluation() -> Schema:
     of_params = {"type": "object", "additionalProperties": _model(ParamKeys)}
     properties["params"] = _described(of_params, EvaluationFile, "params")
     kinds = {kind: _scorer(kind, model) for kind, model in SCORERS.items()}
-    scorer = {**_closed(kinds), "minProperties": 1, "maxProperties": 1}
+    beside = cast(Schema, _model(BesideScorer)["properties"])
+    scorer = {**_closed({**kinds, **beside}), "minProperties": 1, "maxProperties": 1 + len(beside)}
     properties["scorers"] = _described({"type": "array", "items": scorer, "minItems": 1}, EvaluationFile, "scorers")
     figures = {figure: {**_model(BoundKeys), "minProperties": 1} for figure in FIGURES}
     gate = {**_closed({**figures, "unmeasured": _model(MostKeys)}), "minProperties": 1}

@@ -8,24 +8,41 @@ from rulebook.spec.head import Text, Texts
 
 
 class ScorerKeys(BaseModel):
-    """What every scorer takes."""
+    """What every scorer takes within its kind."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
     name: Text | None = Field(None, description="What its scores are called, such as `intent-match`.")
-    threshold: float = Field(1.0, description="A score passes when it is at least this; for `pass_rate`.")
 
 
-class OneColumn(ScorerKeys):
+class MarkedKeys(ScorerKeys):
+    """What every scorer takes whose own options have no other use for `threshold`."""
+
+    threshold: float | None = Field(
+        None, description="A score passes when it is at least this, 1 where nothing is said; for `pass_rate`."
+    )
+
+
+class BesideScorer(MarkedKeys):
+    """What may stand beside the kind instead of within it, as it stands beside the kind of a check."""
+
+
+class OneColumn(MarkedKeys):
     """A scorer that reads one column."""
 
     inputs: Texts = Field(("output",), description="The column that it reads.")
 
 
-class TwoColumns(ScorerKeys):
+class TwoColumns(MarkedKeys):
     """A scorer that compares two columns."""
 
     inputs: Texts = Field(("output", "expected"), description="The column that is judged, then the one it is held to.")
+
+
+class AnyColumns(ScorerKeys):
+    """A scorer that reads as many columns as it is given."""
+
+    inputs: Texts = Field(("output",), description="The columns that the model is shown.")
 
 
 class JsonValidScorer(OneColumn):
@@ -84,32 +101,14 @@ class NumericCloseScorer(TwoColumns):
     relative: bool = Field(False, description="Take the tolerance as a share of the larger number.")
 
 
-class SqlScorerKeys(ScorerKeys):
+class SqlScorerKeys(MarkedKeys):
     """An SQL expression over the columns of a row."""
 
     name: Text = Field(description="What its scores are called.")
     expression: Text = Field(description='An expression that gives a number, such as `length("output") / 100.0`.')
 
 
-class PythonScorer(ScorerKeys):
+class PythonScorer(MarkedKeys):
     """A function of your own, with `@rulebook.function` above it."""
 
     function: Text = Field(description="Where it is: `module:function`.")
-
-
-SCORERS: dict[str, type[ScorerKeys]] = {
-    "exact_match": ExactMatchScorer,
-    "contains": ContainsScorer,
-    "regex_match": RegexMatchScorer,
-    "levenshtein": LevenshteinScorer,
-    "string_similarity": StringSimilarityScorer,
-    "json_valid": JsonValidScorer,
-    "json_match": JsonMatchScorer,
-    "numeric_close": NumericCloseScorer,
-    "sql": SqlScorerKeys,
-    "python": PythonScorer,
-}
-"""Every kind of scorer that a rule file may name."""
-
-SHORT = {"regex_match": "pattern", "string_similarity": "method", "python": "function"}
-"""The option that stands alone after the kind: `regex_match: 'a+'`."""

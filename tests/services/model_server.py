@@ -16,8 +16,8 @@ class Endpoint(ThreadingHTTPServer):
     daemon_threads = False
     request_queue_size = 128  # a connection that is not taken at once is tried again after a second
 
-    def __init__(self, acts: list[Act]) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, acts: list[Act], handler: type["Handler"] | None = None) -> None:
+        super().__init__(("127.0.0.1", 0), handler or Handler)
         self.acts, self.turn = list(acts), threading.Lock()
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
@@ -58,9 +58,29 @@ class Handler(BaseHTTPRequestHandler):
         """Nothing."""
 
 
+class Lasting(Handler):
+    """Takes one question after another on a connection, as real endpoints do, and keeps none of them: for thousands."""
+
+    disable_nagle_algorithm = True
+
+    def handle(self) -> None:
+        self.close_connection = False
+        while not self.close_connection and self.rfile.readline():
+            length = 0
+            while (line := self.rfile.readline()).strip():
+                name, _, value = line.partition(b":")
+                length = int(value) if name.lower() == b"content-length" else length
+            self.body = json.loads(self.rfile.read(length))
+            self.server.acts[0](self)
+
+    def give(self, status: int, body: bytes, **headers: str) -> None:  # noqa: ARG002
+        head = f"HTTP/1.1 {status} OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        self.wfile.write(head.encode() + body)
+
+
 @contextmanager
-def endpoint(*acts: Act) -> Iterator[Endpoint]:
-    server = Endpoint(list(acts))
+def endpoint(*acts: Act, handler: type[Handler] | None = None) -> Iterator[Endpoint]:
+    server = Endpoint(list(acts), handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

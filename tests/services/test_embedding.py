@@ -137,3 +137,15 @@ def test_a_kept_vector_is_the_same_to_the_last_digit() -> None:
     vector = (0.1, -5e-324, 1.7976931348623157e308)
     assert vector_in(vector_text(vector)) == vector
     assert [vector_in(text) for text in ("", "???", "AAAA", vector_text((float("nan"),)))] == [None] * 4
+
+
+def test_vectors_are_kept_before_the_next_texts_go_out(tmp_path: Path) -> None:
+    kept: list[int] = []
+
+    def counts(handler: Handler) -> None:
+        kept.append(len(list((tmp_path / "home").rglob("*.json"))))
+        vectors()(handler)
+
+    with endpoint(counts) as server:
+        models(tmp_path, server.url, "concurrency = 1").embed(wanting(*(f"text {n}" for n in range(MOST_TEXTS + 1))))
+    assert kept == [0, MOST_TEXTS]

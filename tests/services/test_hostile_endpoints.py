@@ -15,7 +15,8 @@ from rulebook.evidence.verdict import verdict_of
 from rulebook.model_port import ModelFailure, ModelReply, ModelRequest
 from rulebook.outcome import Spent
 from rulebook.services.model_budget import ModelBudget
-from rulebook.services.openai_models import MAX_BODY_BYTES, OpenAIModels
+from rulebook.services.openai_client import MAX_BODY_BYTES
+from rulebook.services.openai_models import OpenAIModels
 from rulebook.spec.providers import Chosen, Provider, Providers
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from concurrent.futures import CancelledError
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ class Held:
         self.cancelled: list[str] = []
         self.gates: dict[str, asyncio.Event] = {}
 
-    async def one(self, request: ModelRequest, chosen: Any, clients: Any) -> ModelReply:  # noqa: ARG002
+    async def one(self, request: ModelRequest, chosen: Any, clients: Any, own: Any, heard: Any) -> ModelReply:  # noqa: ARG002
         self.reached.append(request.user)
         gate = self.gates.setdefault(request.user, asyncio.Event())
         try:
@@ -35,8 +36,8 @@ class Held:
         return ModelReply(f"about {request.user}", "m", "stop", Spent(calls=1))
 
 
-def stream_of(held: Held, at_once: int, providers: Providers = LOCAL) -> ModelStream:
-    desk = ModelDesk(providers)
+def stream_of(held: Held, at_once: int, providers: Providers = LOCAL, cache: Path | None = None) -> ModelStream:
+    desk = ModelDesk(providers, None if cache is None else str(cache))
     desk._online = held  # type: ignore[assignment]
     return ModelStream(desk, at_once)
 
@@ -68,6 +69,19 @@ def test_no_more_are_under_way_than_may_be_and_each_gets_its_own_answer() -> Non
     for place in (0, 2, 3, 4):
         with pytest.raises(CancelledError):
             futures[place].result(60)
+
+
+def test_the_same_question_is_asked_once_for_all_that_have_it(tmp_path: Path) -> None:
+    held = Held()
+    stream = stream_of(held, 2, Providers(LOCAL.by_name), tmp_path)
+    futures = [stream.begin(ModelRequest("", text, model="m")) for text in ("a", "a", "b", "a")]
+    settled(stream)
+    assert held.reached == ["a", "b"]
+    for gate in ("a", "b"):
+        stream._loop.call_soon_threadsafe(held.gates[gate].set)
+    answers = [future.result(60) for future in futures]
+    stream.end()
+    assert [(each.spent.calls, each.spent.cached) for each in answers] == [(1, 0), (0, 1), (1, 0), (0, 1)]
 
 
 def test_where_nobody_can_be_asked_it_is_said_at_the_first_question(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from model_server import cuts, endpoint, says
+from model_server import Handler, cuts, endpoint, gives, says
 
 from rulebook.model_port import ModelFailure, ModelReply, ModelRequest
 from rulebook.outcome import Spent
-from rulebook.services import model_cache
 from rulebook.services.files import MachineFiles
 from rulebook.services.model_cache import ModelCache, request_digest
 from rulebook.services.models import MachineModels
@@ -149,8 +148,7 @@ def test_a_cache_that_cannot_be_written_costs_no_answer(tmp_path: Path, home: Pa
         assert isinstance(reply, ModelReply)
 
 
-def test_what_was_used_longest_ago_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_cache, "_SWEEP_EVERY", 1)
+def test_what_was_used_longest_ago_makes_room(tmp_path: Path) -> None:
     reply = ModelReply("x" * 1000, "judge", "stop", Spent())
     cache = ModelCache(str(tmp_path / "kept"), max_total_bytes=3000)
     digests = [f"{number:064x}" for number in range(3)]
@@ -161,6 +159,32 @@ def test_what_was_used_longest_ago_makes_room(tmp_path: Path, monkeypatch: pytes
     cache.find(digests[0])
     cache.keep(digests[2], reply)
     assert [cache.find(digest) is not None for digest in digests] == [True, False, True]
+
+
+def test_an_answer_is_kept_before_the_next_question_goes_out(tmp_path: Path, home: Path) -> None:
+    """However the program ends then, what it has been told is not asked again."""
+    kept: list[int] = []
+
+    def counts(handler: Handler) -> None:
+        kept.append(len(list(home.rglob("*.json"))))
+        says("x")(handler)
+
+    with endpoint(counts) as server:
+        models(tmp_path, server.url, "concurrency = 1").ask([request(f"question {number}") for number in range(4)])
+    assert kept == [0, 1, 2, 3]
+
+
+def test_the_same_question_asked_at_once_is_sent_once(tmp_path: Path) -> None:
+    with endpoint(says("x")) as server:
+        asked = [request("a FENCE b"), request("c"), request("a OTHER b", "OTHER"), request("a FENCE b", sample=1)]
+        found = models(tmp_path, server.url).ask(asked)
+        assert [(reply.spent.calls, reply.spent.cached) for reply in found] == [(1, 0), (1, 0), (0, 1), (1, 0)]
+        assert len(server.bodies) == 3
+        models(tmp_path, server.url, "cache = false").ask([request("d"), request("d")])
+        assert len(server.bodies) == 5
+    with endpoint(gives(400, {})) as server:
+        first, second = models(tmp_path, server.url).ask([request("e"), request("e")])
+        assert (first.spent, second.spent, len(server.bodies)) == (Spent(calls=1), Spent(), 1)
 
 
 def test_nothing_half_written_is_left(tmp_path: Path) -> None:

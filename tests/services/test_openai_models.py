@@ -12,7 +12,8 @@ from model_server import Act, Handler, cuts, endpoint, gives, pours, says, trick
 from rulebook.model_port import ModelFailure, ModelReply, ModelRequest
 from rulebook.outcome import Spent
 from rulebook.services.model_budget import ModelBudget
-from rulebook.services.openai_models import MAX_BODY_BYTES, OpenAIModels
+from rulebook.services.openai_client import MAX_BODY_BYTES
+from rulebook.services.openai_models import OpenAIModels
 from rulebook.spec.providers import Chosen, Price, Provider, Providers
 
 UNKNOWN = Spent(calls=1, uncounted=1, unpriced=1)

@@ -1,0 +1,36 @@
+"""Every kind of scorer that an evaluation may name, with what it takes."""
+
+from rulebook.spec.judged_scorers import EmbeddingScorer, JevScorer, LlmJudgeScorer
+from rulebook.spec.scorer_options import (
+    ContainsScorer,
+    ExactMatchScorer,
+    JsonMatchScorer,
+    JsonValidScorer,
+    LevenshteinScorer,
+    NumericCloseScorer,
+    PythonScorer,
+    RegexMatchScorer,
+    ScorerKeys,
+    SqlScorerKeys,
+    StringSimilarityScorer,
+)
+
+SCORERS: dict[str, type[ScorerKeys]] = {
+    "exact_match": ExactMatchScorer,
+    "contains": ContainsScorer,
+    "regex_match": RegexMatchScorer,
+    "levenshtein": LevenshteinScorer,
+    "string_similarity": StringSimilarityScorer,
+    "json_valid": JsonValidScorer,
+    "json_match": JsonMatchScorer,
+    "numeric_close": NumericCloseScorer,
+    "embedding_similarity": EmbeddingScorer,
+    "llm_judge": LlmJudgeScorer,
+    "jev": JevScorer,
+    "sql": SqlScorerKeys,
+    "python": PythonScorer,
+}
+"""Every kind of scorer that a rule file may name."""
+
+SHORT = {"regex_match": "pattern", "string_similarity": "method", "python": "function"}
+"""The option that stands alone after the kind: `regex_match: 'a+'`."""
