@@ -57,6 +57,7 @@ class EvaluationRules:
         self._function = None if spec.task_python is None else _function(spec.task_python, self._folder)
         self._task = self._made_task()
         self._scorers = tuple(self._scorer(each) for each in spec.scorers)
+        self._judges = self._who_judges()
         check_columns(self._function, self._scorers, self.dataset, has_task=spec.has_task)
 
     @property
@@ -117,6 +118,14 @@ class EvaluationRules:
         options = cast("dict[str, object]", dict(spec.options))
         return row_scorer(_DECLARED[spec.kind](name=spec.name, inputs=spec.inputs, **_called(options)), self._columns)
 
+    def _who_judges(self) -> list[str]:
+        judged = [each for each in self._spec.scorers if each.kind in MODEL_KINDS]
+        if not judged:
+            return []
+        from rulebook.api.judged_files import who_judges  # as above
+
+        return who_judges(judged, self._folder, self._ports.files)
+
     def _columns(self) -> Mapping[str, Kind]:
         """The dataset's columns, and `output`: what a command prints is text."""
         if not self._spec.has_task:
@@ -127,11 +136,8 @@ class EvaluationRules:
         """A digest of the file, its rows, `limit` and the models that judge: what is the same where a run goes on."""
         text = self._spec.document.text.encode("utf-8", "surrogatepass")
         said: list[object] = [sha256(text).hexdigest(), _digest(self._spec, self._folder, self.dataset), limit]
-        judged = [each for each in self._spec.scorers if each.kind in MODEL_KINDS]
-        if judged:
-            from rulebook.api.judged_files import who_judges  # as above
-
-            said.append(who_judges(judged, self._folder, self._ports.files))
+        if self._judges:
+            said.append(self._judges)
         return sha256(json.dumps(said).encode("ascii")).hexdigest()
 
 
