@@ -72,7 +72,7 @@ def _fields_of(keys: LlmJudgeScorer, columns: tuple[str, ...], ports: Ports) -> 
     judge = FieldJudge(keys.instructions or "", keys.answer, keys.score_formula(), judges)
 
     def graded(rows: Sequence[tuple[Values, Ask]]) -> list[Graded | Exception]:
-        found = casts_by_fields([(pieces_of(columns, row), ask) for row, ask in rows], judge, ports)
+        found = casts_by_fields([(pieces_of(columns, row), ask) for row, ask in rows], judge, ports, queued=True)
         return [_told(each.ballot) for each in found]
 
     return graded
