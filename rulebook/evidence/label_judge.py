@@ -110,8 +110,8 @@ def graded_by_labels(
 ) -> list[Escalated | Undecided]:
     """A grade for each row and asking, in their order: all together, then all that go on to the second model.
 
-    `limit_s` says how long the questions that come next may take, `again` and `queued` are as in `answers_to`. A choice of
-    the first model's that is no label goes on to the second; one of the second's is no grade.
+    `limit_s` says how long the questions that come next may take, `again` and `queued` are as in `answers_to`. A choice
+    of the first model's that is no label goes on to the second; one of the second's is no grade.
     """
     questions = [_question(pieces, ask, judge, draw) for pieces, ask in rows]
     firsts = answers_to(
