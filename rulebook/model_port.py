@@ -15,10 +15,10 @@ class ModelRequest(Struct, frozen=True):
     `fence` is what was drawn for this call to stand around what is not ours: it is in `system` and `user`, and an
     answer is kept for every request that differs in nothing else. `model` is as the author wrote it, None the
     default; `base_url` and `api_key_env` (the name of a variable) replace a configured provider. `sample` tells the
-    votes on one question, and a question asked again, from each other. `timeout_s` holds for all attempts together.
-    An empty `system` is no message. `schema` is the JSON Schema that the answer is to fit, which an endpoint without
-    structured outputs is not told: what the reply must be stands in the question too. `more` are further parameters
-    of the request, as JSON data.
+    votes on one question, and a question asked again, from each other. `timeout_s` holds for all attempts together, and
+    for the wait for its turn among others unless it is `queued`. An empty `system` is no message. `schema` is the JSON
+    Schema that the answer is to fit, which an endpoint without structured outputs is not told: what the reply must be
+    stands in the question too. `more` are further parameters of the request, as JSON data.
     """
 
     system: str
@@ -33,6 +33,7 @@ class ModelRequest(Struct, frozen=True):
     timeout_s: float = 600.0
     schema: Mapping[str, object] | None = None
     more: Mapping[str, object] = field(default_factory=dict)
+    queued: bool = False
 
 
 Finish = Literal["stop", "length", "refused"]

@@ -300,6 +300,22 @@ def test_a_run_goes_on_with_the_same_judges_only(place: Path, capsys: pytest.Cap
         assert server.bodies[-1]["model"] == "another"
 
 
+@pytest.mark.parametrize(
+    ("scorer", "toml", "told"),
+    [
+        ("llm_judge: {answer: {score: {type: number}}}", "", "The scorer `llm-judge` could ask no model: no model is named."),
+        (f"jev: {{{JEV.replace('openai/n', 'here/n')}}}", "", "The scorer `jev` could ask no model: nothing says which provider has the model `here/n`"),
+        ("embedding_similarity: {}", "", "The scorer `embedding-similarity` could ask no model: nothing says which provider"),
+        (f"llm_judge: {{{JUDGE}}}", "[modls]", "rulebook.toml` line 1: I don't know `modls`"),
+    ],
+)
+def test_a_scorer_that_could_ask_nobody_is_refused_before_the_task_runs(scorer: str, toml: str, told: str, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(place, f"  - {scorer}\n", TWO, more="task: {argv: [touch, ran]}\n", toml=toml)
+    assert main(["evaluation", "run", "judged.yaml"]) == 1
+    assert told in capsys.readouterr().err
+    assert not (place / "ran").exists()
+
+
 OWN = """\
 import rulebook
 from pydantic import BaseModel

@@ -93,11 +93,13 @@ def verdict(model: str, number: int) -> dict[str, object]:
     return {"choice": choice, "rationale": f"so it is with {number}", "probabilities": shares}
 
 
-def start(place: Path, home: str = "home") -> "subprocess.Popen[str]":
-    argv = [sys.executable, "-m", "rulebook", "evaluation", "run", "judged.yaml", "--resume", "--format", "json"]
+RUN = ("-m", "rulebook", "evaluation", "run", "judged.yaml", "--resume", "--format", "json")
+
+
+def start(place: Path, home: str = "home", argv: tuple[str, ...] = RUN) -> "subprocess.Popen[str]":
     env = {**os.environ, "PYTHONPATH": f"{ROOT}", "RULEBOOK_HOME": str(place / home)}
     env = {key: value for key, value in env.items() if not key.lower().endswith("_proxy")}
-    return subprocess.Popen(argv, cwd=place, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen([sys.executable, *argv], cwd=place, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def write(place: Path, server: Endpoint) -> None:
@@ -152,3 +154,36 @@ def ended(process: "subprocess.Popen[str]") -> dict:
     assert process.returncode == 0, told
     report: dict = json.loads(out)
     return report
+
+
+OWN = """\
+import json
+import rulebook
+from pydantic import BaseModel
+
+class Fit(BaseModel):
+    stars: int
+    why: str
+    score: float = 0.5
+
+judge = rulebook.scorers.llm_judge(Fit, model="here/small", inputs=("message", "output"))
+rows = [{"message": f"row {n}", "output": "yes"} for n in range(400)]
+run = rulebook.Evaluation.create("own", dataset=rows, scorers=[judge]).run()
+print(json.dumps(run.report()))
+"""
+
+
+def test_answers_that_a_killed_program_of_python_got_are_not_asked_for_again(tmp_path: Path) -> None:
+    court = Court()
+    with endpoint(court.act, handler=Lasting) as server:
+        write(tmp_path, server)
+        court.kill_at = ("small", 300)
+        with start(tmp_path, argv=("-c", OWN)) as court.victim:
+            _, told = court.victim.communicate()
+        assert court.victim.returncode == -signal.SIGKILL, told
+        report = ended(start(tmp_path, argv=("-c", OWN)))
+    every = Counter(("small", f"row {n}") for n in range(400))
+    assert court.answered == every
+    assert court.asked == every + Counter(court.held)
+    assert [each["failed"] for each in report["scorers"]] == [0]
+    assert (report["models"]["calls"], report["models"]["cached"]) == (100, 300)

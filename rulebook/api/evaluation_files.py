@@ -64,6 +64,7 @@ class EvaluationRules:
         self.dataset = _dataset(spec, self._folder)
         self._function = None if spec.task_python is None else _function(spec.task_python, self._folder)
         self.scorers = tuple(self._scorer(each) for each in spec.scorers)
+        self._judges = self._who_judges()
         asked = () if spec.task is None else columns_asked(spec.task)
         check_columns(self._function, self.scorers, self.dataset, has_task=spec.has_task, asked=asked)
 
@@ -140,6 +141,14 @@ class EvaluationRules:
         options = cast("dict[str, object]", dict(spec.options))
         return row_scorer(_DECLARED[spec.kind](name=spec.name, inputs=spec.inputs, **_called(options)), self._columns)
 
+    def _who_judges(self) -> list[str]:
+        judged = [each for each in self._spec.scorers if each.kind in MODEL_KINDS]
+        if not judged:
+            return []
+        from rulebook.api.judged_files import who_judges  # as above
+
+        return who_judges(judged, self._folder, self._ports.files)
+
     def _columns(self) -> Mapping[str, Kind]:
         """The dataset's columns, and `output`: what a command prints is text."""
         return {**self.dataset.columns, OUTPUT: self._output()} if self._spec.has_task else self.dataset.columns
@@ -157,11 +166,8 @@ class EvaluationRules:
         said += [dict(params)] if params else []
         if self._spec.task is not None:
             said += who_answers(self._spec.task, params, self._folder, self._ports.files)
-        judged = [each for each in self._spec.scorers if each.kind in MODEL_KINDS]
-        if judged:
-            from rulebook.api.judged_files import who_judges  # as above
-
-            said.append(who_judges(judged, self._folder, self._ports.files))
+        if self._judges:
+            said.append(self._judges)
         return sha256(json.dumps(said).encode("ascii")).hexdigest()
 
 

@@ -102,7 +102,7 @@ class _Asked:
         def graded(rows: Sequence[tuple[Values, Ask]]) -> list[Graded | Exception]:
             asked = [self._question_or_error(columns, row, ask) for row, ask in rows]
             questions = [each for each in asked if isinstance(each, Question)]
-            answers = iter(answers_to(questions, own_ports().models, self._read))
+            answers = iter(answers_to(questions, own_ports().models, self._read, queued=True))
             return [each if isinstance(each, Exception) else _told(next(answers)) for each in asked]
 
         return graded

@@ -42,12 +42,12 @@ def judged_scorer(spec: ScorerSpec, ports: Ports) -> ModelScorer | None:
 
 
 def who_judges(scorers: Iterable[ScorerSpec], folder: str, files: Files) -> list[str]:
-    """The endpoints and models that these scorers ask, by the configuration that holds in `folder`."""
-    try:
-        providers = read_providers(config_files(folder, files), files)
-    except UsageError as error:
-        return [str(error)]
-    return [_who(providers, *asked) for each in scorers for asked in _asked(each)]
+    """The endpoints and models that these scorers ask, by the configuration that holds in `folder`.
+
+    Raises UsageError for a scorer that could ask nobody: better than after the task was run for every row.
+    """
+    providers = read_providers(config_files(folder, files), files)
+    return [_who(providers, each.name, *asked) for each in scorers for asked in _asked(each)]
 
 
 def _asked(spec: ScorerSpec) -> Iterator[tuple[str | None, str | None, str | None]]:
@@ -59,11 +59,11 @@ def _asked(spec: ScorerSpec) -> Iterator[tuple[str | None, str | None, str | Non
             yield keys.model, keys.base_url, keys.api_key_env
 
 
-def _who(providers: Providers, model: str | None, base_url: str | None, key: str | None) -> str:
+def _who(providers: Providers, scorer: str, model: str | None, base_url: str | None, key: str | None) -> str:
     try:
         chosen = providers.chosen(model, base_url, key)
     except UsageError as error:
-        return str(error)
+        raise UsageError(f"The scorer `{scorer}` could ask no model: {error}") from None
     return f"{chosen.model} at {chosen.provider.base_url or chosen.provider.answers} ({chosen.provider.name})"
 
 
@@ -72,7 +72,7 @@ def _fields_of(keys: LlmJudgeScorer, columns: tuple[str, ...], ports: Ports) -> 
     judge = FieldJudge(keys.instructions or "", keys.answer, keys.score_formula(), judges)
 
     def graded(rows: Sequence[tuple[Values, Ask]]) -> list[Graded | Exception]:
-        found = casts_by_fields([(pieces_of(columns, row), ask) for row, ask in rows], judge, ports)
+        found = casts_by_fields([(pieces_of(columns, row), ask) for row, ask in rows], judge, ports, queued=True)
         return [_told(each.ballot) for each in found]
 
     return graded

@@ -88,7 +88,7 @@ def labels_over(
         def graded(rows: Sequence[tuple[Values, Ask]]) -> list[Graded | Exception]:
             ports = at_hand()
             asked = [(pieces_of(columns, row), ask) for row, ask in rows]
-            found = graded_by_labels(asked, judge, ports.models, ports.chance.token, again=again)
+            found = graded_by_labels(asked, judge, ports.models, ports.chance.token, again=again, queued=True)
             return [_told(each, keep_both) for each in found]
 
         return graded

@@ -74,11 +74,16 @@ def graded_by_fields(material: str, asked: FieldJudge, ports: Ports, students: C
 
 
 def casts_by_fields(
-    rows: Sequence[tuple[Pieces, Ask]], asked: FieldJudge, ports: Ports, students: Collection[str] = ()
+    rows: Sequence[tuple[Pieces, Ask]],
+    asked: FieldJudge,
+    ports: Ports,
+    students: Collection[str] = (),
+    *,
+    queued: bool = False,
 ) -> list[Cast]:
     """A grade for each row and asking, in their order: all are under way together.
 
-    A reply that cannot be read is asked for once more. `asked.window` is not looked at.
+    A reply that cannot be read is asked for once more. `asked.window` is not looked at; `queued` is as in `answers_to`.
     """
     answers = answers_to(
         [_question(pieces, ask, asked, ports) for pieces, ask in rows],
@@ -86,6 +91,7 @@ def casts_by_fields(
         lambda reply: read_answer(asked.fields, object_in(reply)),
         limit_s=ports.time_left(REQUEST_LIMIT_S),
         again=True,
+        queued=queued,
     )
     return [_cast(answer, asked, ports, students) for answer in answers]
 

@@ -72,18 +72,20 @@ def answers_to(
     *,
     limit_s: float = REQUEST_LIMIT_S,
     again: bool = False,
+    queued: bool = False,
 ) -> list[Answered[Read] | NoAnswer]:
     """An answer to each question, in their order; all are under way together.
 
     `read` makes the answer of a reply and raises Unreadable for one that is none; with `again` it is asked for once
     more, in words that say so. Whatever else `read` raises, a function of the caller's own, is that question's failure.
+    `queued`: there may be very many of them, and the limit of each begins with its turn.
     """
-    found = _asked(questions, models, read, limit_s)
+    found = _asked(questions, models, read, limit_s, queued)
     unread = [index for index, each in enumerate(found) if _is_unread(each)] if again else []
     if not unread:
         return found
     repeated = [replace(questions[index], user=questions[index].user + AGAIN) for index in unread]
-    for index, answer in zip(unread, _asked(repeated, models, read, limit_s), strict=True):
+    for index, answer in zip(unread, _asked(repeated, models, read, limit_s, queued), strict=True):
         found[index] = replace(answer, spent=spent_in_all([found[index].spent, answer.spent]))
     return found
 
@@ -93,17 +95,18 @@ def _asked(
     models: Models,
     read: Callable[[ModelReply], Read],
     limit_s: float,
+    queued: bool,
 ) -> list[Answered[Read] | NoAnswer]:
     if not questions:
         return []
     if limit_s <= 0:
         late = Missing("harness", "the rule's time ran out before the model was asked")
         return [NoAnswer(late, Spent())] * len(questions)
-    replies = models.ask([_request(question, limit_s) for question in questions])
+    replies = models.ask([_request(question, limit_s, queued) for question in questions])
     return [_answer(reply, read) for reply in replies]
 
 
-def _request(question: Question, limit_s: float) -> ModelRequest:
+def _request(question: Question, limit_s: float, queued: bool) -> ModelRequest:
     judge = question.judge
     return ModelRequest(
         question.system,
@@ -118,6 +121,7 @@ def _request(question: Question, limit_s: float) -> ModelRequest:
         timeout_s=limit_s,
         schema=question.schema,
         more=judge.more,
+        queued=queued,
     )
 
 

@@ -106,17 +106,22 @@ def graded_by_labels(
     *,
     limit_s: Callable[[], float] = lambda: REQUEST_LIMIT_S,
     again: bool = False,
+    queued: bool = False,
 ) -> list[Escalated | Undecided]:
     """A grade for each row and asking, in their order: all together, then all that go on to the second model.
 
-    `limit_s` says how long the questions that come next may take, `again` is as in `answers_to`. A choice of the first
-    model's that is no label goes on to the second; one of the second's is no grade.
+    `limit_s` says how long the questions that come next may take, `again` and `queued` are as in `answers_to`. A choice
+    of the first model's that is no label goes on to the second; one of the second's is no grade.
     """
     questions = [_question(pieces, ask, judge, draw) for pieces, ask in rows]
-    firsts = answers_to(questions, models, lambda reply: _grade(reply, judge), limit_s=limit_s(), again=again)
+    firsts = answers_to(
+        questions, models, lambda reply: _grade(reply, judge), limit_s=limit_s(), again=again, queued=queued
+    )
     unsure = [index for index, first in enumerate(firsts) if _is_unsure(first, judge.escalate_below)]
     further = [replace(questions[index], judge=judge.fallback) for index in unsure]
-    answers = answers_to(further, models, lambda reply: _grade(reply, judge), limit_s=limit_s(), again=again)
+    answers = answers_to(
+        further, models, lambda reply: _grade(reply, judge), limit_s=limit_s(), again=again, queued=queued
+    )
     seconds = dict(zip(unsure, answers, strict=True))
     return [
         _settled(_named(first, questions[index].judge), _named(seconds.get(index), judge.fallback), judge)

@@ -114,7 +114,6 @@ class OpenAIModels:
     async def _one(
         self, call: "_Call", clients: dict[tuple[str, str], openai.AsyncOpenAI], own: asyncio.Semaphore
     ) -> "_Answer":
-        call.begun_s = asyncio.get_running_loop().time()
         provider = call.chosen.provider
         key = os.environ.get(provider.api_key_env, "") if provider.api_key_env else NO_KEY
         if not key:
@@ -124,7 +123,7 @@ class OpenAIModels:
         if where not in clients:
             clients[where] = client_of(provider.base_url, key)
         try:
-            async with asyncio.timeout(call.request.timeout_s):
+            async with asyncio.timeout(call.request.timeout_s) as call.limit:
                 return await self._attempts(call, clients[where], key, own)
         except TimeoutError:
             reason = f"{at(call.chosen)} did not answer within {call.request.timeout_s:g} s"
@@ -136,7 +135,7 @@ class OpenAIModels:
 
     async def _attempts(self, call: "_Call", client: openai.AsyncOpenAI, key: str, own: asyncio.Semaphore) -> "_Answer":
         for attempt in range(MAX_ATTEMPTS):
-            async with self._turn(own):
+            async with self._turn(call, own):
                 refusal = self._budget.refusal(call.chosen)
                 if refusal is not None:
                     return ModelFailure("budget", refusal, spent_in_all(call.spent))
@@ -161,13 +160,15 @@ class OpenAIModels:
         raise AssertionError("the last attempt returns")
 
     @asynccontextmanager
-    async def _turn(self, own: asyncio.Semaphore) -> AsyncIterator[None]:
+    async def _turn(self, call: "_Call", own: asyncio.Semaphore) -> AsyncIterator[None]:
         """One of the calls that may be under way. A loop's own questions wait in `own`, which wakes them at once."""
+        call.rests()
         async with own:
             # a semaphore of asyncio's belongs to one loop; judges that run in threads of their own share this one
             while not self._free.acquire(blocking=False):
                 await asyncio.sleep(_TURN_S)
             try:
+                call.goes_on()
                 yield
             finally:
                 self._free.release()
@@ -235,8 +236,21 @@ class _Call(Struct):
     spent: list[Spent] = field(default_factory=list)
     last: str = ""
     under_way: bool = False
-    begun_s: float = 0.0
+    limit: asyncio.Timeout | None = None
+    rested_s: float | None = None
+
+    def rests(self) -> None:
+        """It waits for its turn, which takes none of its time where it is `queued`."""
+        if isinstance(self.request, ModelRequest) and self.request.queued and self.limit is not None:
+            self.rested_s = self.left_s()
+            self.limit.reschedule(None)
+
+    def goes_on(self) -> None:
+        """Its turn has come."""
+        if self.rested_s is not None and self.limit is not None:
+            self.limit.reschedule(asyncio.get_running_loop().time() + self.rested_s)
 
     def left_s(self) -> float:
         """The seconds until its time is up."""
-        return self.begun_s + self.request.timeout_s - asyncio.get_running_loop().time()
+        ends_s = None if self.limit is None else self.limit.when()
+        return self.request.timeout_s if ends_s is None else ends_s - asyncio.get_running_loop().time()

@@ -408,3 +408,27 @@ def test_an_empty_system_message_is_none() -> None:
     with endpoint(says("x")) as server:
         Client(server.url).ask(ModelRequest("", "Is it so?"))
         assert [message["role"] for message in server.bodies[0]["messages"]] == ["user"]
+
+
+@pytest.mark.parametrize(("queued", "category"), [(False, "harness"), (True, "budget")])
+def test_a_question_of_many_spends_no_time_on_waiting_for_its_turn(queued: bool, category: str) -> None:
+    """The second one's turn comes long after its 0.05 s are over; nothing is left for it then, which is said at once."""
+
+    def slow(handler: Handler) -> None:
+        threading.Event().wait(0.3)
+        says("x")(handler)
+
+    with endpoint(slow) as server:
+        first = ModelRequest("Judge.", "first")
+        second = ModelRequest("Judge.", "second", timeout_s=0.05, queued=queued)
+        _, failure = Client(server.url, concurrency=1, max_calls=1).ask(first, second)
+        assert isinstance(failure, ModelFailure)
+        assert failure.category == category
+
+
+def test_a_queued_question_still_ends_in_time() -> None:
+    event = threading.Event()
+    with endpoint(waits(event)) as server:
+        failure = Client(server.url).one(timeout_s=0.05, queued=True)
+        event.set()
+        assert failure.reason == "`judge-1` at `here` did not answer within 0.05 s"
