@@ -15,7 +15,10 @@ _COLUMN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LABEL = re.compile(r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
 RESOURCES = ("image", "cpu", "memory", "gpu", "secrets", "env", "volumes", "concurrency", "timeout")
-"""Keywords of a function that say where it would be deployed. Here everything runs in place, so they change nothing."""
+"""Keywords of a function that say where it would be deployed. Here everything runs in place, so they change nothing.
+
+But for `concurrency`, which is how many rows a task takes at once.
+"""
 
 
 Word = TypeVar("Word", bound=str)
