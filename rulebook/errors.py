@@ -10,6 +10,7 @@
     │   ├── UnfitOption       an option or a result of a scorer whose value cannot be
     │   ├── UnfitKind         one that is of the wrong kind, missing or unknown
     │   ├── DatasetError      a dataset that cannot be read, stored or found
+    │   ├── NotComparable     two runs that say nothing about each other
     │   └── NotAllowedHere    killing or deleting for a user whom, or a place where, we must not
     ├── RuleFileError         a rule file is not valid; carries every diagnostic
     ├── AuditGapError         a log or a capture cannot be verified
@@ -74,6 +75,10 @@ class UnfitKind(UsageError, TypeError):
 
 class DatasetError(UsageError):
     """A dataset that cannot be read, stored or found; the message says which row and line, and what to do."""
+
+
+class NotComparable(UsageError):
+    """Two runs of evaluations that were found, and say nothing about each other."""
 
 
 class NotAllowedHere(UsageError, RuntimeError):

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import cast
 
@@ -20,6 +20,7 @@ from rulebook.api.evaluations import Evaluation, check_columns, dataset_of
 from rulebook.api.functions import Function, function
 from rulebook.api.row_scorers import FunctionScorer, output_kind, row_scorer
 from rulebook.api.sql_scorer import SqlScorer
+from rulebook.api.told_options import spec_options
 from rulebook.checks import MODEL_KINDS
 from rulebook.diagnostic import has_errors
 from rulebook.errors import RuleFileError, UsageError
@@ -64,7 +65,7 @@ class EvaluationRules:
         self.dataset = _dataset(spec, self._folder)
         self._function = None if spec.task_python is None else _function(spec.task_python, self._folder)
         self.scorers = tuple(self._scorer(each) for each in spec.scorers)
-        self._judges = self._who_judges()
+        self._judges = self._who_judges(spec.scorers)
         asked = () if spec.task is None else columns_asked(spec.task)
         check_columns(self._function, self.scorers, self.dataset, has_task=spec.has_task, asked=asked)
 
@@ -99,12 +100,15 @@ class EvaluationRules:
         values = param_values(self._spec.params, params or {})
         task = self._at_work(values)
         folder = runs_folder(os.path.abspath(self.path))
-        fingerprint = self._fingerprint(limit, values)
+        dataset = self.dataset.digest()
+        fingerprint = self._fingerprint(dataset, limit, values)
         before = resumable(folder, fingerprint) if resume else None
         head = None if before is None else read_head(before)
         if before is None or head is None:
             run = new_session_id(unix_ms(), bytes.fromhex(self._ports.chance.token()))
-            head = JournalHead(run, self.name, [each.name for each in self.scorers], fingerprint)
+            options = {each.name: spec_options(each, self._who_judges([each])) for each in self._spec.scorers}
+            names = [each.name for each in self.scorers]
+            head = JournalHead(run, self.name, names, fingerprint, dataset, options)
             before = os.path.join(folder, run)
         work = Work(self.dataset.scanned_rows, task.task, self.scorers, self._ports.clock.monotonic_s, limit)
         found = run_evaluation(work, head, before, self.plan, heard, task.crew_of)
@@ -141,8 +145,8 @@ class EvaluationRules:
         options = cast("dict[str, object]", dict(spec.options))
         return row_scorer(_DECLARED[spec.kind](name=spec.name, inputs=spec.inputs, **_called(options)), self._columns)
 
-    def _who_judges(self) -> list[str]:
-        judged = [each for each in self._spec.scorers if each.kind in MODEL_KINDS]
+    def _who_judges(self, scorers: Sequence[ScorerSpec]) -> list[str]:
+        judged = [each for each in scorers if each.kind in MODEL_KINDS]
         if not judged:
             return []
         from rulebook.api.judged_files import who_judges  # as above
@@ -156,13 +160,13 @@ class EvaluationRules:
     def _output(self) -> Kind:
         return "text" if self._function is None else output_kind(self._function)
 
-    def _fingerprint(self, limit: int | None, params: Mapping[str, object]) -> str:
+    def _fingerprint(self, dataset: str, limit: int | None, params: Mapping[str, object]) -> str:
         """A digest of the file, its rows, `limit`, the parameters and who is asked: a run goes on where it is the same.
 
         Raises UsageError where the task asks a model and nothing says which.
         """
         text = self._spec.document.text.encode("utf-8", "surrogatepass")
-        said: list[object] = [sha256(text).hexdigest(), _digest(self._spec, self._folder, self.dataset), limit]
+        said: list[object] = [sha256(text).hexdigest(), dataset, limit]
         said += [dict(params)] if params else []
         if self._spec.task is not None:
             said += who_answers(self._spec.task, params, self._folder, self._ports.files)
@@ -208,14 +212,3 @@ class _Stored:
     def __init__(self, named: StoredDataset) -> None:
         self.dataset_name = named.name
         self.revision_id = named.revision
-
-
-def _digest(spec: EvaluationSpec, folder: str, dataset: Dataset) -> str:
-    """What tells the rows from others: the bytes of a file, the revision of a stored dataset, else the rule file."""
-    if not isinstance(spec.dataset, str):
-        return dataset.where
-    digest = sha256()
-    with open(os.path.join(folder, spec.dataset), "rb") as file:
-        while piece := file.read(1 << 20):
-            digest.update(piece)
-    return digest.hexdigest()

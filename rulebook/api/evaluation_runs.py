@@ -6,6 +6,7 @@ from typing import Literal, Protocol
 
 from msgspec import UNSET, Struct
 
+from rulebook.api.evaluation_comparisons import EvaluationComparison
 from rulebook.errors import UnfitOption
 from rulebook.evidence.row_records import RowRecord
 from rulebook.measures.row_scores import RowFailure
@@ -137,6 +138,16 @@ class EvaluationRun:
         title = name or (f"{self.evaluation.name} (rescored)" if scorers is not None else other.name)
         plan = other.plan if scorers is None else Plan(notes=lambda: self.evaluation.dataset.drift)
         return self.evaluation.rescored(self._outputs(), given, title, metadata, plan)
+
+    def compare(
+        self, other: "EvaluationRun | str", *, confidence: float = 0.95, lower_is_better: Iterable[str] = ()
+    ) -> EvaluationComparison:
+        """Hold the candidate `other`, a run or the id, folder or report of one, against this run, row by row.
+
+        `lower_is_better` names scorers. Raises NotComparable where they are not of the same rows, UsageError.
+        """
+        folder = other.folder if isinstance(other, EvaluationRun) else other
+        return EvaluationComparison(self.folder, folder, confidence, lower_is_better)
 
     def _outputs(self) -> Task:
         records = read_records(self.folder)

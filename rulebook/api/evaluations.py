@@ -9,6 +9,7 @@ from rulebook.api.evaluation_runs import EvaluationRun
 from rulebook.api.evaluation_tasks import TaskAtWork, function_task
 from rulebook.api.functions import Function
 from rulebook.api.row_scorers import columns_needed, output_kind, row_scorer
+from rulebook.api.told_options import told_options
 from rulebook.errors import UnfitKind, UnfitOption
 from rulebook.evidence.row_columns import Kind
 from rulebook.measures.row_scores import RowScorer
@@ -105,7 +106,9 @@ class Evaluation:
         """A run over what `task` gives."""
         about = _metadata(metadata)
         run = new_session_id(unix_ms(), bytes.fromhex(MachineChance().token()))
-        head = JournalHead(run, self.name, self.scorer_names, run)
+        told = zip(self.scorer_names, map(told_options, self.scorers), strict=True)
+        options = {scorer: each for scorer, each in told if each is not None}
+        head = JournalHead(run, self.name, self.scorer_names, run, self.dataset.digest(), options)
         work = Work(self.dataset.scanned_rows, task.task, self._scorers, MachineClock().monotonic_s)
         folder = os.path.join(named_folder(self.name), run)
         found = run_evaluation(work, head, folder, plan, crew_of=task.crew_of)
@@ -164,7 +167,8 @@ def dataset_of(given: object) -> Dataset:
 
         store = DatasetStore()
         entry = store.find(name=name, revision_id=revision)
-        return Dataset(f"{entry.name}, revision {entry.revision_id}", lambda: store.rows(entry))
+        where = f"{entry.name}, revision {entry.revision_id}"
+        return Dataset(where, lambda: store.rows(entry), lambda: f"revision:{entry.revision_id}")
     return open_dataset(given)
 
 

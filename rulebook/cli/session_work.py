@@ -2,7 +2,6 @@
 
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 
 from rulebook.cli import output
 from rulebook.errors import UsageError
@@ -15,7 +14,7 @@ from rulebook.ports import Files
 from rulebook.report.plain_json import canonical
 from rulebook.report.session_lines import NARROWEST, WIDEST, WIDTH, View
 from rulebook.report.transcript_text import render_session
-from rulebook.services.clock import unix_ms
+from rulebook.services.clock import minute_of, unix_ms
 from rulebook.services.files import MachineFiles
 from rulebook.services.log_writer import Entry, write_log
 from rulebook.services.output_files import write_bytes, write_text
@@ -64,7 +63,7 @@ def list_stored(given: Namespace) -> int:
         output.put(canonical({"schema": "rulebook.sessions", "version": 1, "sessions": entries}))
         return 0
     for one in stored:
-        output.put(f"{one.id}  {_time(one.started_ms)}  {harmless(one.project)}\n")
+        output.put(f"{one.id}  {minute_of(one.started_ms)}  {harmless(one.project)}\n")
     if not stored:
         output.say("No session is stored yet. rulebook session import FILE stores one.")
     return 0
@@ -148,7 +147,3 @@ def _write_import(transcript: Transcript, path: str, now_ms: int) -> None:
         write_log(path, imported_id(transcript, now_ms), entries)
     except FileExistsError:
         raise UsageError(f"`{path}` is there already and was not touched. Write another name.") from None
-
-
-def _time(unix_ms: int) -> str:
-    return datetime.fromtimestamp(unix_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -91,14 +91,14 @@ def student_t(degrees: int) -> float:
     low, high = 1.0, 13.0
     for _ in range(60):
         middle = (low + high) / 2
-        if _within(middle, degrees) < 0.95:
+        if student_share(middle, degrees) < 0.95:
             low = middle
         else:
             high = middle
     return (low + high) / 2
 
 
-def _within(t: float, degrees: int) -> float:
+def student_share(t: float, degrees: int) -> float:
     """How much of Student's distribution lies within -t..t. Source: Abramowitz and Stegun, 26.7.3 and 26.7.4."""
     if degrees > 1_000:
         # the difference from the normal one is below a hundredth of a per cent there

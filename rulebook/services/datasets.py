@@ -11,6 +11,7 @@ from rulebook.evidence.rows import DamagedRow, Row, Rows
 from rulebook.evidence.rows_csv import CsvKind, csv_kinds, csv_rows
 from rulebook.evidence.rows_json import json_rows, jsonl_rows
 from rulebook.services.arrow_tables import arrow_batches, frame_batches, parquet_batches, rows_of, speaks_arrow
+from rulebook.services.dataset_digest import files_digest, rows_digest
 from rulebook.services.files import MachineFiles
 
 MAX_COLUMNS = 2_000
@@ -24,9 +25,10 @@ class Dataset:
     `where` says what it is, for a message. The first pass finds the columns, where they drift, and what is damaged.
     """
 
-    def __init__(self, where: str, read: Callable[[], Rows]) -> None:
+    def __init__(self, where: str, read: Callable[[], Rows], mark: Callable[[], str] | None = None) -> None:
         self.where = where
         self._read = read
+        self._mark = mark
         self._scan: ColumnScan | None = None
         self._damaged: list[DamagedRow] = []
 
@@ -36,6 +38,10 @@ class Dataset:
             yield from self._read()
         except OSError as error:
             raise DatasetError(f"`{self.where}` can't be read: {_reason(error)}.") from None
+
+    def digest(self) -> str:
+        """What tells its rows from others: of the bytes of a file, or of every row. Raises DatasetError."""
+        return rows_digest(self.rows()) if self._mark is None else self._mark()
 
     @property
     def columns(self) -> dict[str, Kind]:
@@ -125,7 +131,7 @@ def _of_file(path: str) -> Dataset:
     if ending not in _READERS:
         known = ", ".join(f"`{each}`" for each in _READERS)
         raise DatasetError(f"`{path}` has no ending that says what it is. A dataset is a file of {known}.")
-    return Dataset(path, _unchanged(path, _READERS[ending]()))
+    return Dataset(path, _unchanged(path, _READERS[ending]()), lambda: files_digest([path]))
 
 
 def _of_files(paths: Sequence[str]) -> Dataset:
@@ -146,7 +152,7 @@ def _of_files(paths: Sequence[str]) -> Dataset:
                 else:
                     yield DamagedRow(number, row.reason, row.line)
 
-    return Dataset(", ".join(paths), read)
+    return Dataset(", ".join(paths), read, lambda: files_digest(paths))
 
 
 def _of_columns(data: Mapping[Any, Any]) -> Dataset:

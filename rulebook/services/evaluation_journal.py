@@ -7,7 +7,7 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 
 import msgspec
@@ -28,12 +28,18 @@ _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class JournalHead(Struct, frozen=True):
-    """The first line: what the run is of. Runs of the same `fingerprint` give the same rows to the same scorers."""
+    """The first line: what the run is of. Runs of the same `fingerprint` give the same rows to the same scorers.
+
+    `dataset` tells the rows from others, whatever the limit: runs of the same one have the same row under each number.
+    None: nobody knows. `options` are those of each scorer of which they are known, by its name.
+    """
 
     run: str
     name: str
     scorers: Sequence[str]
     fingerprint: str
+    dataset: str | None = None
+    options: Mapping[str, Mapping[str, object]] = {}
     schema: str = SCHEMA
     version: int = VERSION
 

@@ -5,14 +5,26 @@ import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 
+import msgspec
+from msgspec import Struct
+
 from rulebook.errors import UsageError
 from rulebook.report.plain_json import canonical
 from rulebook.services.evaluation_journal import read_head
 from rulebook.services.output_files import write_text
-from rulebook.services.store import is_session_id, project_key, store_folder
+from rulebook.services.store import is_session_id, project_key, started_ms, store_folder
 from rulebook.spelling import guess
 
 REPORT = "report.json"
+
+
+class _Rows(Struct, frozen=True):
+    count: int = 0
+
+
+class _Report(Struct):
+    run: str
+    rows: _Rows = _Rows()
 
 
 def runs_folder(evaluation: str) -> str:
@@ -57,16 +69,65 @@ def resumable(folder: str, fingerprint: str) -> str | None:
 
 
 def find_run(word: str) -> str:
-    """The folder of the run that `word` names: a run's id, or a folder. Raises UsageError when there is none."""
+    """The folder of the run that `word` names: its id or how that begins, its folder, or its report.
+
+    Raises UsageError when there is none, and where several ids begin so.
+    """
     if os.path.isdir(word):
         return word
+    if os.path.isfile(word):
+        folder = os.path.dirname(word)
+        return folder if read_head(folder) is not None else find_run(_run_of(word))
     found = list(_every())
-    for each in found:
-        if os.path.basename(each) == word:
-            return each
+    begun = [each for each in found if word and os.path.basename(each).startswith(word.upper())]
+    if len(begun) == 1:
+        return begun[0]
+    if begun:
+        raise UsageError(f"The ids of {len(begun)} runs begin with `{word}`. Write more of the one that you mean.")
     raise UsageError(
         f"There is no run `{word}`.{guess(word, [os.path.basename(each) for each in found], list_up_to=0)}"
     )
+
+
+class StoredRun(Struct, frozen=True):
+    """One run of the store. `rows` is how many its report counts; None: it is not finished."""
+
+    id: str
+    name: str
+    folder: str
+    started_ms: int
+    rows: int | None
+
+
+def list_runs() -> list[StoredRun]:
+    """Every run of the store that has a journal, the latest first."""
+    found = []
+    for folder in _every():
+        head = read_head(folder)
+        if head is not None:
+            id = os.path.basename(folder)
+            found.append(StoredRun(id, head.name, folder, started_ms(id), _rows_of(folder)))
+    return sorted(found, key=lambda run: (run.id, run.folder), reverse=True)
+
+
+def _rows_of(folder: str) -> int | None:
+    try:
+        with open(os.path.join(folder, REPORT), "rb") as file:
+            return msgspec.json.decode(file.read(), type=_Report).rows.count
+    except (OSError, ValueError):
+        return None
+
+
+def _run_of(report: str) -> str:
+    """The id of the run that a report is of, wherever the report lies."""
+    try:
+        with open(report, "rb") as file:
+            run = msgspec.json.decode(file.read(), type=_Report).run
+    except (OSError, ValueError):
+        run = ""
+    if not is_session_id(run):
+        raise UsageError(f"`{report}` is no report of a run. Name a run by its id, its folder or its report.")
+    return run
 
 
 def _every() -> Iterator[str]:

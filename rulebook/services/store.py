@@ -92,7 +92,7 @@ def _stored() -> Iterator[StoredSession]:
         for name in _names(folder):
             session_id = name.removesuffix(_SUFFIX)
             if name.endswith(_SUFFIX) and is_session_id(session_id):
-                yield StoredSession(session_id, os.path.join(folder, name), project, _started_ms(session_id))
+                yield StoredSession(session_id, os.path.join(folder, name), project, started_ms(session_id))
 
 
 def _names(folder: str) -> list[str]:
@@ -104,7 +104,8 @@ def _names(folder: str) -> list[str]:
         raise UsageError(f"The session store `{folder}` cannot be read: {fault.strerror}.") from fault
 
 
-def _started_ms(session_id: str) -> int:
+def started_ms(session_id: str) -> int:
+    """The time that an id tells, as Unix milliseconds."""
     time = 0
     for letter in session_id[:10]:
         time = time << 5 | ALPHABET.index(letter)

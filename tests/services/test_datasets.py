@@ -16,6 +16,7 @@ from rulebook.errors import DatasetError
 from rulebook.evidence.row_columns import ColumnScan
 from rulebook.evidence.rows import DamagedRow, Row
 from rulebook.services import datasets
+from rulebook.services.dataset_digest import files_digest, rows_digest
 from rulebook.services.datasets import open_dataset
 
 ROWS = [{"id": 1, "text": "a,\n\"b\"", "score": 0.5, "ok": True}, {"id": 2, "text": None, "score": None, "ok": False}]
@@ -243,3 +244,22 @@ def test_a_pass_that_takes_every_row_finds_the_columns_too():
     next(other.scanned_rows())
     assert other.columns == {"a": "json"}
     assert passes == [0, 1, 2]
+
+
+def test_a_line_that_moves_from_one_file_to_the_next_makes_other_rows(tmp_path):
+    digests = set()
+    for first, second in (("a\n1\n2\n", "a\n3\n"), ("a\n1\n", "2\na\n3\n"), ("a\n1\n", "a\n2\n3\n")):
+        (tmp_path / "1.csv").write_text(first)
+        (tmp_path / "2.csv").write_text(second)
+        digests.add(files_digest([str(tmp_path / "1.csv"), str(tmp_path / "2.csv")]))
+    assert len(digests) == 3
+    with pytest.raises(DatasetError, match="can't be read: no such file or directory"):
+        files_digest([str(tmp_path / "3.csv")])
+
+
+def test_any_value_of_a_row_counts_in_its_digest():
+    values = (1, 1.0, "1", True, None, 2**70, "\ud800", "\ud801", [1], {"b": 1, "a": 2}, datetime.date(2026, 1, 2))
+    digests = {rows_digest([Row(1, {"a": value})]) for value in values}
+    assert len(digests) == len(values)
+    assert rows_digest([Row(1, {"a": {"b": 1, "a": 2}})]) == rows_digest([Row(7, {"a": {"a": 2, "b": 1}})])
+    assert rows_digest([DamagedRow(1, "torn")]) != rows_digest([DamagedRow(1, "bent")])
