@@ -159,7 +159,8 @@ def _called(options: dict[str, object]) -> dict[str, object]:
 
 def _function(use: str, folder: str) -> Function[..., object]:
     found = function_named(use, folder)
-    return found if isinstance(found, Function) else function(found)
+    made = found if isinstance(found, Function) else function(found)
+    return made.within(folder)
 
 
 def _dataset(spec: EvaluationSpec, folder: str) -> Dataset:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from rulebook.api.dataset_names import revision_named
 from rulebook.api.evaluation_runs import EvaluationRun
 from rulebook.api.functions import Function
 from rulebook.api.row_scorers import columns_needed, output_kind, row_scorer, row_task
@@ -55,18 +56,15 @@ class Evaluation:
     ) -> "Evaluation":
         """An evaluation of a task over a dataset.
 
-        `dataset` is what `DatasetClient().upload` gave, or whatever it takes: a path, a list of rows, columns, a
-        frame. `task` is a function with `@rulebook.function` above it; None: every row has its own `output`. `suite_id`
-        is the reference's, and has no effect. Raises UnfitOption for a blank name, no scorers, a name that two of them
-        share, and a column that no row has; UnfitKind for what is no scorer, task or metadata; DatasetError.
+        `dataset` is what `DatasetClient().upload` gave, an object or a mapping with `dataset_id` and `revision_id` or
+        with `dataset_name`, or whatever `upload` takes: a path, a list of rows, columns, a frame. `task` is a function
+        with `@rulebook.function` above it; None: every row has its own `output`. `suite_id` is the reference's, and has
+        no effect. Raises UnfitOption for a blank name, no scorers, a name that two of them share, and a column that no
+        row has; UnfitKind for what is no scorer, task or metadata; DatasetError.
         """
         if not isinstance(name, str) or not name.strip():
             raise UnfitOption('An evaluation needs a name: `Evaluation.create("support-triage", …)`.')
-        if isinstance(scorers, str) or not isinstance(scorers, Iterable):
-            raise UnfitKind(f"`scorers` is a list of scorers; this is {scorers!r:.80}.")
-        given = tuple(scorers)
-        if not given:
-            raise UnfitOption("An evaluation needs scorers, such as `scorers=[rulebook.scorers.json_valid()]`.")
+        given = _scorers(scorers)
         return cls(name.strip(), dataset_of(dataset), task, given, _metadata(metadata))
 
     def run(self, metadata: Mapping[str, object] | None = None, execution_mode: str | None = None) -> EvaluationRun:  # noqa: ARG002
@@ -81,7 +79,7 @@ class Evaluation:
         self, task: Task, scorers: Iterable[object], name: str, metadata: Mapping[str, object] | None
     ) -> EvaluationRun:
         """A run of other scorers over outputs that are there already; `run.rescore` is the way to it."""
-        other = Evaluation(name, self.dataset, self.task, tuple(scorers), self.metadata)
+        other = Evaluation(name, self.dataset, self.task, _scorers(scorers), self.metadata)
         return other._run(task, _metadata(metadata))
 
     def _run(self, task: Task | None, metadata: Mapping[str, object]) -> EvaluationRun:
@@ -97,6 +95,15 @@ class Evaluation:
         if not isinstance(self.task, Function):
             return self.dataset.columns
         return {**self.dataset.columns, OUTPUT: output_kind(self.task)}
+
+
+def _scorers(given: object) -> tuple[object, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise UnfitKind(f"`scorers` is a list of scorers; this is {given!r:.80}.")
+    scorers = tuple(given)
+    if not scorers:
+        raise UnfitOption("An evaluation needs scorers, such as `scorers=[rulebook.scorers.json_valid()]`.")
+    return scorers
 
 
 def _check(what: str, name: str, inputs: Iterable[str], known: Iterable[str]) -> None:
@@ -132,12 +139,12 @@ def _check_names(names: Iterable[str]) -> None:
 
 def dataset_of(given: object) -> Dataset:
     """The rows that a caller named: a revision of the store, or whatever a dataset is made of. Raises DatasetError."""
-    name, revision = getattr(given, "dataset_name", None), getattr(given, "revision_id", None)
-    if name is not None or revision is not None:
+    named = revision_named(given)
+    if named is not None:
         from rulebook.services.dataset_store import DatasetStore  # a file and rows in place do without
 
         store = DatasetStore()
-        entry = store.find(name=name, revision_id=revision)
+        entry = store.find(**named)
         return Dataset(f"{entry.name}, revision {entry.revision_id}", lambda: store.rows(entry))
     return open_dataset(given)
 

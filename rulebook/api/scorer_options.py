@@ -62,10 +62,7 @@ def label(name: object) -> str:
 
 def keywords_of(kind: str, given: Mapping[str, object], options: Iterable[str] = ()) -> Keywords:
     """What the remaining keywords say. Raises UnfitKind for one that nobody knows, UnfitOption for bad `retries`."""
-    known = ("retries", *RESOURCES)
-    for key in given:
-        if key not in known:
-            raise UnfitKind(f"`{kind}` does not know `{key}`.{guess(key, (*options, *known))}")
+    known_keywords(kind, given, ("retries", *RESOURCES), options)
     retries = given.get("retries", 0)
     if retries is None:
         retries = 0
@@ -74,6 +71,14 @@ def keywords_of(kind: str, given: Mapping[str, object], options: Iterable[str] =
     if retries < 0:
         raise UnfitOption(f"`retries` must be 0 or more; this is {retries}.")
     return Keywords(retries, tuple(key for key in given if key != "retries"))
+
+
+def known_keywords(kind: str, given: Iterable[str], known: Iterable[str], options: Iterable[str]) -> None:
+    """Raises UnfitKind for a keyword that is not `known`; what was meant may also be one of the `options`."""
+    taken = tuple(known)
+    for key in given:
+        if key not in taken:
+            raise UnfitKind(f"`{kind}` does not know `{key}`.{guess(key, (*options, *taken))}")
 
 
 def flag(key: str, value: object) -> bool:
