@@ -1,10 +1,9 @@
 """What a scorer's handle and an evaluation take beyond the common: SQL called in place, datasets by name, yes and no of NumPy."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
+from alone import alone  # noqa: F401
 
 import rulebook
 from rulebook import DatasetClient, Evaluation, EvaluationScorerResult, UnmeasuredError, scorers
@@ -12,11 +11,7 @@ from rulebook.api.functions import results_in
 from rulebook.errors import DatasetError, UnfitKind, UnfitOption
 from rulebook.measures.row_scores import RowFailure
 
-
-@pytest.fixture(autouse=True)
-def _home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("RULEBOOK_HOME", str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("alone")
 
 
 def test_sql_is_called_in_place_with_the_columns_of_a_row() -> None:

@@ -1,11 +1,11 @@
 """`trace`: the session of a row, for functions of one's own and for judges."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from alone import alone  # noqa: F401
 from logs import write_log
 from model_server import endpoint, says
 from pydantic import BaseModel
@@ -36,16 +36,7 @@ CLAUDE_CODE = [
 ]  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def _surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv("RULEBOOK_HOME", str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
-    own_ports.cache_clear()
-    yield
-    own_ports.cache_clear()
+pytestmark = pytest.mark.usefixtures("alone")
 
 
 @pytest.fixture

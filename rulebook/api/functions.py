@@ -114,7 +114,7 @@ def results_in(returned: object) -> list[EvaluationScorerResult]:
             if not isinstance(each, EvaluationScorerResult):
                 raise UnfitKind(f"A list of scores holds EvaluationScorerResult alone; this is {each!r:.80}.")
         return list(returned)
-    if isinstance(returned, str | None):
+    if isinstance(returned, str | Mapping | None):
         wanted = "a number, an EvaluationScorerResult or a list of them"
         raise UnfitKind(f"A scorer returns {wanted}; this is {returned!r:.80}.")
     return [proven_result(number_given(returned), None)]
