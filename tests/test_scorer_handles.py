@@ -38,6 +38,14 @@ def test_sql_takes_no_other_keyword() -> None:
         scorers.sql("a", "1", inputs=("output",))
 
 
+@pytest.mark.parametrize("text", ["length('a;b')", '"a;b"', "1 -- ;", "1 -- don't;\n", "/* ; */ 1", "length($$;$$)"])
+def test_a_semicolon_in_a_text_or_a_comment_ends_nothing(text: str) -> None:
+    assert scorers.sql("a", text).expression == text.strip()
+    for more in ("; 1", ";", " -- x\n; 1"):
+        with pytest.raises(UnfitOption, match="one expression and no statement"):
+            scorers.sql("a", text.strip() + ("\n" if "--" in text else "") + more)
+
+
 @pytest.mark.parametrize("yes", [True, np.True_, np.bool_(False)])
 def test_a_yes_is_no_score_whoever_says_it(yes: object) -> None:
     for give in (EvaluationScorerResult, results_in):

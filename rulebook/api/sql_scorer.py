@@ -11,7 +11,8 @@ from rulebook.errors import Missing, UnfitKind, UnfitOption
 from rulebook.measures.row_scores import RowFailure
 
 MAX_EXPRESSION_CHARACTERS = 4_000
-_QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
+_NO_CODE = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$\$.*?\$\$|--[^\n]*|/\*.*?\*/", re.DOTALL)
+"""Texts, names and comments. What they really are is for the engine to say: this is for a clear word early on."""
 
 
 class SqlScorer(Struct, frozen=True):
@@ -49,7 +50,7 @@ def sql(name: str, expression: str, **keywords: object) -> SqlScorer:
 
     Nothing is deployed and no column is named, so it takes no further keyword. Raises UnfitKind for what is no text
     and for a keyword; UnfitOption for a name without a letter or digit, and for an expression that is empty, longer
-    than 4,000 characters or holds a `;` outside of quotes.
+    than 4,000 characters or holds a `;` outside of texts and comments.
     """
     known_keywords("sql", keywords, (), ("name", "expression"))
     for key, value in (("name", name), ("expression", expression)):
@@ -63,6 +64,6 @@ def sql(name: str, expression: str, **keywords: object) -> SqlScorer:
     if len(expression) > MAX_EXPRESSION_CHARACTERS:
         most = f"at most {MAX_EXPRESSION_CHARACTERS} characters"
         raise UnfitOption(f"`expression` has {len(expression)} characters; {most} are read.")
-    if ";" in _QUOTED.sub("", expression):
+    if ";" in _NO_CODE.sub("", expression):
         raise UnfitOption("`expression` is one expression and no statement. Leave the `;` out.")
     return SqlScorer(name, expression)
