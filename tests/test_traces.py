@@ -13,6 +13,7 @@ from pydantic import BaseModel
 import rulebook
 from rulebook import Evaluation, EvaluationScorerResult, scorers
 from rulebook.api.evaluation_files import load_evaluation
+from rulebook.api.linting import lint_file
 from rulebook.api.own_machine import own_ports
 from rulebook.errors import UnfitKind, UnfitOption
 from rulebook.schemas.transcript import (
@@ -194,3 +195,47 @@ def test_an_evaluation_file_finds_the_sessions_beside_itself(session: str, tmp_p
     assert [each.mean for each in found.scorers] == [1.0]
 
 
+
+
+JUDGED = """\
+schema: rulebook.evaluation
+version: 1
+name: judged
+dataset: {{rows: [{{output: a, trace: {trace}}}]}}
+scorers:
+  - llm_judge:
+      name: calm
+      model: m
+      base_url: {url}
+      inputs: [output, trace]
+      answer: {{score: {{type: number, min: 0, max: 1}}}}
+"""
+
+
+@pytest.mark.parametrize(("trace", "mean"), [("session.jsonl", 0.5), ("nowhere.jsonl", None)])
+def test_a_judge_in_a_file_is_shown_the_session_beside_it(
+    trace: str, mean: float | None, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    with endpoint(says('{"score": 0.5}')) as server:
+        (tmp_path / "judged.yaml").write_text(JUDGED.format(trace=trace, url=server.url), encoding="utf-8")
+        found = load_evaluation(str(tmp_path / "judged.yaml"), own_ports()).run()
+        assert ["[tool]: Welcome" in body["messages"][-1]["content"] for body in server.bodies] == [True] * (mean is not None)
+    assert [(each.mean, each.failed) for each in found.scorers] == [(mean, int(mean is None))]
+
+
+def test_a_judge_in_a_file_may_name_a_session_that_no_row_has(tmp_path: Path) -> None:
+    with endpoint(says('{"score": 0.5}')) as server:
+        text = JUDGED.format(trace="x", url=server.url).replace(", trace: x", "")
+        (tmp_path / "judged.yaml").write_text(text, encoding="utf-8")
+        assert [each.code for each in lint_file(str(tmp_path / "judged.yaml")).diagnostics] == []
+        found = load_evaluation(str(tmp_path / "judged.yaml"), own_ports()).run()
+        assert "## trace\n\n[missing: there is no value here]" in server.bodies[0]["messages"][-1]["content"]
+    assert [each.mean for each in found.scorers] == [0.5]
+    (tmp_path / "plain.yaml").write_text(
+        "schema: rulebook.evaluation\nversion: 1\nname: plain\ndataset: {rows: [{output: a}]}\n"
+        "scorers: [{contains: {inputs: [output, trace]}}]\n"
+    )
+    assert [each.code for each in lint_file(str(tmp_path / "plain.yaml")).diagnostics] == ["RB810"]

@@ -114,7 +114,7 @@ class EvaluationRules:
         if spec.kind in MODEL_KINDS:
             from rulebook.api.judged_files import judged_scorer  # only a file that asks models pays for it
 
-            return row_scorer(judged_scorer(spec, self._ports), self._columns)
+            return row_scorer(judged_scorer(spec, self._ports, self._folder), self._columns)
         options = cast("dict[str, object]", dict(spec.options))
         return row_scorer(_DECLARED[spec.kind](name=spec.name, inputs=spec.inputs, **_called(options)), self._columns)
 

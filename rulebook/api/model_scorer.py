@@ -9,7 +9,7 @@ from msgspec import Struct
 from rulebook.api.scorer_handle import refuse_other_columns
 from rulebook.api.scorer_options import columns_read, keywords_of, label
 from rulebook.api.scorer_result import EvaluationScorerResult
-from rulebook.api.traces import TRACE, session_of
+from rulebook.api.traces import session_of, sessions_among
 from rulebook.errors import Missing, UsageError
 from rulebook.evidence.ballots import Ask, Ballot, Voting, polled
 from rulebook.measures.row_scores import RowFailure, lacks_column
@@ -122,7 +122,7 @@ def model_scorer(
     columns = columns_read(inputs, count, kind)
     own = keywords_of(kind, keywords, ("inputs", "name", *options))
     shown = MappingProxyType(dict(options))
-    optional = frozenset({TRACE}.intersection(columns)) if reads_session else frozenset()
+    optional = sessions_among(columns) if reads_session else frozenset[str]()
     return ModelScorer(kind, label(name), columns, grade(columns), shown, *own, voting or Voting(), optional)
 
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterable
 
 from rulebook.errors import AuditGapError, Missing, UnfitKind, UnfitOption, UnknownFormat, UsageError
 
@@ -27,6 +28,11 @@ def session_of(value: object, folder: str = "") -> object:
     except (UsageError, Missing, AuditGapError, OSError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise UnfitOption(f"`trace` names a session that cannot be read: `{value:.200}`: {reason}") from error
+
+
+def sessions_among(columns: Iterable[str]) -> frozenset[str]:
+    """Those of the columns of a judge that name a session; a row may be without them."""
+    return frozenset({TRACE}.intersection(columns))
 
 
 def is_session(hint: object) -> bool:

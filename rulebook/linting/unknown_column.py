@@ -2,6 +2,7 @@
 
 import os
 
+from rulebook.checks import JUDGE_KINDS
 from rulebook.expression.program import Loaded
 from rulebook.ports import Files
 from rulebook.spec.evaluation_parts import EvaluationSpec
@@ -22,8 +23,8 @@ def look(loaded: Loaded, files: Files) -> None:
     reader = loaded.readers[loaded.file]
     for scorer in spec.scorers:
         for place, column in enumerate(scorer.inputs or ()):
-            if column in known:
-                continue
+            if column in known or (column == "trace" and scorer.kind in JUDGE_KINDS):
+                continue  # a judge is told that a row has no session
             path = (*scorer.path, "inputs", place) if scorer.has_inputs else scorer.path
             hint = guess(column, known)
             if column == "output":
