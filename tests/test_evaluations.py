@@ -359,7 +359,9 @@ def test_several_scores_a_row_are_counted_and_said() -> None:
     run = Evaluation.create("both", dataset=[{"output": "a"}, {"output": "b"}], scorers=[both]).run()
     found = run.table()["both"]
     assert (found.scores, found.rows, found.empty, found.failed) == (3, 1, 1, 0)
-    assert "3 in 1 rows" in str(run.table())
+    assert "  3 in 1 of 2 rows  " in str(run.table())
+    alone = Evaluation.create("both", dataset=[{"output": "a"}], scorers=[both]).run()
+    assert "  3 in 1 row  " in str(alone.table())
 
 
 def test_a_run_is_one_table_with_every_score_and_error(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from rulebook.api.dataset_names import WHICH, revision_named
+from rulebook.errors import UnfitOption
 from rulebook.services.dataset_catalogue import Entry
 from rulebook.services.dataset_store import DatasetStore
 from rulebook.services.datasets import open_dataset
@@ -91,22 +93,15 @@ class DatasetClient:
     def _entry(self, revision: object) -> Entry:
         if isinstance(revision, str):
             return self._store.find(revision_id=_given(revision))
-        ids = {key: _field(revision, key) for key in ("dataset_id", "revision_id", "dataset_name")}
-        if ids["revision_id"] is not None:
-            return self._store.find(dataset_id=ids["dataset_id"], revision_id=ids["revision_id"])
-        if ids["dataset_name"] is not None and ids["dataset_id"] is None:
-            return self._store.find(name=ids["dataset_name"])
-        raise ValueError("Say which dataset: `dataset_id` with `revision_id`, or `dataset_name` alone.")
+        named = revision_named(revision)
+        if named is None:
+            raise UnfitOption(WHICH)
+        return self._store.find(**named)
 
 
-def _field(revision: object, key: str) -> str | None:
-    value = revision.get(key) if isinstance(revision, Mapping) else getattr(revision, key, None)
-    return None if value is None else _given(value)
-
-
-def _given(value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError("A dataset's id, revision and name are texts that are not empty.")
+def _given(value: str) -> str:
+    if not value.strip():
+        raise UnfitOption("A dataset's id, revision and name are texts that are not empty.")
     return value.strip()
 
 

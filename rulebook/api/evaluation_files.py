@@ -141,7 +141,7 @@ class EvaluationRules:
         if spec.kind in MODEL_KINDS:
             from rulebook.api.judged_files import judged_scorer  # only a file that asks models pays for it
 
-            return row_scorer(judged_scorer(spec, self._ports), self._columns)
+            return row_scorer(judged_scorer(spec, self._ports, self._folder), self._columns)
         options = cast("dict[str, object]", dict(spec.options))
         return row_scorer(_DECLARED[spec.kind](name=spec.name, inputs=spec.inputs, **_called(options)), self._columns)
 
@@ -193,7 +193,8 @@ def _called(options: dict[str, object]) -> dict[str, object]:
 
 def _function(use: str, folder: str) -> Function[..., object]:
     found = function_named(use, folder)
-    return found if isinstance(found, Function) else function(found)
+    made = found if isinstance(found, Function) else function(found)
+    return made.within(folder)
 
 
 def _dataset(spec: EvaluationSpec, folder: str) -> Dataset:

@@ -127,7 +127,7 @@ class EvaluationRun:
     ) -> "EvaluationRun":
         """Score this run's outputs once more, by `scorers` or those of another `evaluation`; no task is run.
 
-        Raises UnfitOption when both are given, or a `name` without `scorers`.
+        Raises UnfitOption when both are given, no scorer at all, or a `name` without `scorers`.
         """
         if scorers is not None and evaluation is not None:
             raise UnfitOption("Give `scorers` or `evaluation`, not both.")

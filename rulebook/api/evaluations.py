@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from rulebook.api.dataset_names import revision_named
 from rulebook.api.evaluation_runs import EvaluationRun
 from rulebook.api.evaluation_tasks import TaskAtWork, function_task
 from rulebook.api.functions import Function
@@ -65,18 +66,15 @@ class Evaluation:
     ) -> "Evaluation":
         """An evaluation of a task over a dataset.
 
-        `dataset` is what `DatasetClient().upload` gave, or whatever it takes: a path, a list of rows, columns, a
-        frame. `task` is a function with `@rulebook.function` above it; None: every row has its own `output`. `suite_id`
-        is the reference's, and has no effect. Raises UnfitOption for a blank name, no scorers, a name that two of them
-        share, and a column that no row has; UnfitKind for what is no scorer, task or metadata; DatasetError.
+        `dataset` is what `DatasetClient().upload` gave, an object or a mapping with `dataset_id` and `revision_id` or
+        with `dataset_name`, or whatever `upload` takes: a path, a list of rows, columns, a frame. `task` is a function
+        with `@rulebook.function` above it; None: every row has its own `output`. `suite_id` is the reference's, and has
+        no effect. Raises UnfitOption for a blank name, no scorers, a name that two of them share, and a column that no
+        row has; UnfitKind for what is no scorer, task or metadata; DatasetError.
         """
         if not isinstance(name, str) or not name.strip():
             raise UnfitOption('An evaluation needs a name: `Evaluation.create("support-triage", …)`.')
-        if isinstance(scorers, str) or not isinstance(scorers, Iterable):
-            raise UnfitKind(f"`scorers` is a list of scorers; this is {scorers!r:.80}.")
-        given = tuple(scorers)
-        if not given:
-            raise UnfitOption("An evaluation needs scorers, such as `scorers=[rulebook.scorers.json_valid()]`.")
+        given = _scorers(scorers)
         return cls(name.strip(), dataset_of(dataset), task, given, _metadata(metadata))
 
     def run(self, metadata: Mapping[str, object] | None = None, execution_mode: str | None = None) -> EvaluationRun:  # noqa: ARG002
@@ -99,7 +97,7 @@ class Evaluation:
         self, task: Task, scorers: Iterable[object], name: str, metadata: Mapping[str, object] | None, plan: Plan
     ) -> EvaluationRun:
         """A run of other scorers over outputs that are there already; `run.rescore` is the way to it."""
-        other = Evaluation(name, self.dataset, self.task, tuple(scorers), self.metadata, self._output)
+        other = Evaluation(name, self.dataset, self.task, _scorers(scorers), self.metadata, self._output)
         return other.scored(TaskAtWork(task), metadata, plan)
 
     def scored(self, task: TaskAtWork, metadata: Mapping[str, object] | None, plan: Plan) -> EvaluationRun:
@@ -121,6 +119,15 @@ class Evaluation:
         if not isinstance(self.task, Function):
             return self.dataset.columns
         return {**self.dataset.columns, OUTPUT: output_kind(self.task)}
+
+
+def _scorers(given: object) -> tuple[object, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise UnfitKind(f"`scorers` is a list of scorers; this is {given!r:.80}.")
+    scorers = tuple(given)
+    if not scorers:
+        raise UnfitOption("An evaluation needs scorers, such as `scorers=[rulebook.scorers.json_valid()]`.")
+    return scorers
 
 
 def _check(what: str, name: str, inputs: Iterable[str], known: Iterable[str]) -> None:
@@ -161,12 +168,12 @@ def _check_names(names: Iterable[str]) -> None:
 
 def dataset_of(given: object) -> Dataset:
     """The rows that a caller named: a revision of the store, or whatever a dataset is made of. Raises DatasetError."""
-    name, revision = getattr(given, "dataset_name", None), getattr(given, "revision_id", None)
-    if name is not None or revision is not None:
+    named = revision_named(given)
+    if named is not None:
         from rulebook.services.dataset_store import DatasetStore  # a file and rows in place do without
 
         store = DatasetStore()
-        entry = store.find(name=name, revision_id=revision)
+        entry = store.find(**named)
         where = f"{entry.name}, revision {entry.revision_id}"
         return Dataset(where, lambda: store.rows(entry), lambda: f"revision:{entry.revision_id}")
     return open_dataset(given)

@@ -3,11 +3,13 @@
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from functools import update_wrapper
 from typing import Any, Generic, Literal, ParamSpec, TypeVar, get_args, get_origin, get_type_hints, overload
 
 from rulebook.api.scorer_options import concurrency_given, keywords_of, label
 from rulebook.api.scorer_result import EvaluationScorerResult, number_given, proven_result
+from rulebook.api.traces import TRACE, is_session, session_of
 from rulebook.errors import UnfitKind, UnfitOption
 from rulebook.measures.row_scores import RowFailure, failure_of
 
@@ -22,10 +24,14 @@ class Function(Generic[Given, Returned]):
     """A function that stays callable as it was, and can be called with the columns of a row.
 
     `name` is its own in kebab case. `parameters` are the columns it reads, in order, those in `optional` only where a
-    row has them; `output` is the task's result and `trace` the row's session. `returns` is what its annotation says.
+    row has them; `output` is the task's result. `trace` is there for every row, None where the row has none; one that
+    is annotated as a `Transcript` is the session that the column names. `returns` is what its annotation says.
     `retries` is how often a row that failed is tried again, `concurrency` how many rows it takes at once as a task.
-    `without_effect` names keywords that change nothing here.
+    `without_effect` names keywords that change nothing here. `folder` is where the files of sessions are looked for,
+    empty: the working folder.
     """
+
+    folder = ""
 
     def __init__(self, body: Callable[Given, Returned], keywords: Mapping[str, object]) -> None:
         if not callable(body) or inspect.isclass(body):
@@ -33,7 +39,9 @@ class Function(Generic[Given, Returned]):
         self.body = body
         self.name = label(re.sub(r"[^a-z0-9]+", "-", _name(body).lower()).strip("-"))
         self.parameters, self.optional, self.takes_every_column = _columns(body, self.name)
-        self.returns: Returns = _returned(body)
+        hints = _hints(body)
+        self.returns: Returns = _returned(hints)
+        self.reads_session = is_session(hints.get(TRACE))
         self.retries, without_effect = keywords_of("function", keywords)
         self.concurrency = concurrency_given(keywords.get("concurrency"))
         self.without_effect = tuple(each for each in without_effect if each != "concurrency")
@@ -42,6 +50,12 @@ class Function(Generic[Given, Returned]):
     def __call__(self, *given: Given.args, **named: Given.kwargs) -> Returned:
         """Call the function as it was written."""
         return self.body(*given, **named)
+
+    def within(self, folder: str) -> "Function[Given, Returned]":
+        """The same function, which looks for the files of sessions in `folder`."""
+        other = copy(self)
+        other.folder = folder
+        return other
 
     def of_row(self, row: Mapping[str, object]) -> Returned:
         """What the function returns for a row. Raises UnfitKind for a column that is missing, and what it raises."""
@@ -63,6 +77,9 @@ class Function(Generic[Given, Returned]):
     def _bound(self, row: Mapping[str, object]) -> Mapping[str, object]:
         if self.takes_every_column:
             row = {str(column): value for column, value in row.items()}
+        if TRACE in self.parameters and (TRACE in row or TRACE not in self.optional):
+            named = row.get(TRACE)
+            row = {**row, TRACE: session_of(named, self.folder) if self.reads_session else named}
         for column in self.parameters:
             if column not in row and column not in self.optional:
                 raise UnfitKind(f"The function `{self.name}` reads the column `{column}`, and the row has none.")
@@ -101,7 +118,7 @@ def results_in(returned: object) -> list[EvaluationScorerResult]:
             if not isinstance(each, EvaluationScorerResult):
                 raise UnfitKind(f"A list of scores holds EvaluationScorerResult alone; this is {each!r:.80}.")
         return list(returned)
-    if isinstance(returned, str | None):
+    if isinstance(returned, str | Mapping | None):
         wanted = "a number, an EvaluationScorerResult or a list of them"
         raise UnfitKind(f"A scorer returns {wanted}; this is {returned!r:.80}.")
     return [proven_result(number_given(returned), None)]
@@ -135,11 +152,15 @@ def _columns(body: Callable[..., object], name: str) -> tuple[tuple[str, ...], f
     return tuple(found), frozenset(optional), every
 
 
-def _returned(body: Callable[..., object]) -> Returns:
+def _hints(body: Callable[..., object]) -> Mapping[str, object]:
     try:
-        hint = get_type_hints(body).get("return", inspect.Signature.empty)
+        return get_type_hints(body)
     except (NameError, TypeError, AttributeError, SyntaxError):  # a hint that only a type checker can read
-        return "unsaid"
+        return {}
+
+
+def _returned(hints: Mapping[str, object]) -> Returns:
+    hint = hints.get("return", inspect.Signature.empty)
     if hint is inspect.Signature.empty:
         return "unsaid"
     if hint in (float, int):

@@ -77,7 +77,7 @@ def llm_judge(
         "judges": judges, "votes": votes, "vote": vote, "borderline": borderline, "max_votes": max_votes,
     }  # fmt: skip
     named = answer.name() if name in (None, "") else name
-    return model_scorer("llm_judge", asked.over, None, columns, named, given, keywords, voting)
+    return model_scorer("llm_judge", asked.over, None, columns, named, given, keywords, voting, reads_session=True)
 
 
 class _Asked:

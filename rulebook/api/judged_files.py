@@ -7,6 +7,7 @@ from rulebook.api.column_pieces import pieces_of
 from rulebook.api.embedding_scorer import likeness_over
 from rulebook.api.label_scorer import labels_over
 from rulebook.api.model_scorer import Grade, Graded, ModelScorer, Values
+from rulebook.api.traces import sessions_among
 from rulebook.errors import UsageError
 from rulebook.evidence.ballots import Ask, Ballot, Voting
 from rulebook.evidence.field_judge import FieldJudge, casts_by_fields
@@ -20,10 +21,11 @@ from rulebook.spec.provider_files import config_files, read_providers
 from rulebook.spec.providers import Providers
 
 
-def judged_scorer(spec: ScorerSpec, ports: Ports) -> ModelScorer | None:
+def judged_scorer(spec: ScorerSpec, ports: Ports, folder: str) -> ModelScorer | None:
     """The scorer that asks the models of these `ports`; None for a kind that asks none.
 
-    A reply that cannot be read is asked for once more, as for the checks of these names.
+    The sessions that a row's `trace` names are looked for in `folder`. A reply that cannot be read is asked for once
+    more, as for the checks of these names.
     """
     voting, columns = Voting(), tuple(spec.inputs or ())
     match spec.keys:
@@ -38,7 +40,8 @@ def judged_scorer(spec: ScorerSpec, ports: Ports) -> ModelScorer | None:
         case _:
             return None
     shown = MappingProxyType(dict(spec.options))
-    return ModelScorer(spec.kind, spec.name, columns, grade, shown, voting=voting)
+    sessions = frozenset[str]() if isinstance(spec.keys, EmbeddingScorer) else sessions_among(columns)
+    return ModelScorer(spec.kind, spec.name, columns, grade, shown, voting=voting, optional=sessions, folder=folder)
 
 
 def who_judges(scorers: Iterable[ScorerSpec], folder: str, files: Files) -> list[str]:

@@ -76,7 +76,7 @@ def jev(
     }  # fmt: skip
 
     over = labels_over(judge, own_ports, keep_both=keep_both)
-    return model_scorer("jev", over, None, inputs, name, given, keywords, voting)
+    return model_scorer("jev", over, None, inputs, name, given, keywords, voting, reads_session=True)
 
 
 def labels_over(

@@ -9,7 +9,8 @@ from msgspec import Struct
 from rulebook.api.scorer_handle import refuse_other_columns
 from rulebook.api.scorer_options import columns_read, keywords_of, label
 from rulebook.api.scorer_result import EvaluationScorerResult
-from rulebook.errors import Missing
+from rulebook.api.traces import session_of, sessions_among
+from rulebook.errors import Missing, UsageError
 from rulebook.evidence.ballots import Ask, Ballot, Voting, polled
 from rulebook.measures.row_scores import RowFailure, lacks_column
 
@@ -29,7 +30,8 @@ class ModelScorer(Struct, frozen=True):
     """A scorer with its options, over the columns `inputs`.
 
     `options` are those that were given, by name. `retries` is how often a row without a grade is asked about again.
-    `without_effect` names keywords that change nothing here. `voting` says how many grades become one.
+    `without_effect` names keywords that change nothing here. `voting` says how many grades become one. A column in
+    `optional` is null for a row that has none: `trace`, the session that it names by a file in `folder`, or by an id.
     """
 
     kind: str
@@ -40,6 +42,8 @@ class ModelScorer(Struct, frozen=True):
     retries: int = 0
     without_effect: tuple[str, ...] = ()
     voting: Voting = Voting()
+    optional: frozenset[str] = frozenset()
+    folder: str = ""
 
     def __call__(self, **columns: object) -> EvaluationScorerResult:
         """The result for one row, its columns given by name.
@@ -47,8 +51,9 @@ class ModelScorer(Struct, frozen=True):
         Raises UnfitKind for a column that is missing or unknown, UnmeasuredError where no model could tell, and what a
         function of the caller's own raises.
         """
+        columns = {**dict.fromkeys(self.optional), **columns}
         refuse_other_columns(self.name, self.inputs, columns)
-        (found,) = self._graded([tuple(columns[column] for column in self.inputs)])
+        (found,) = self._graded([self._read(columns)])
         if isinstance(found, Exception):
             raise found
         return found
@@ -57,15 +62,32 @@ class ModelScorer(Struct, frozen=True):
         """The result of each row in their order, `ROWS_TOGETHER` of them asked about at once; no more are kept."""
         waiting = iter(rows)
         while together := list(islice(waiting, ROWS_TOGETHER)):
-            whole = [row for row in together if all(column in row for column in self.inputs)]
-            graded = iter(self._graded([tuple(row[column] for column in self.inputs) for row in whole]))
-            for row in together:
-                gap = next((column for column in self.inputs if column not in row), None)
+            gaps = [self._gap(row) for row in together]
+            whole = [row for row, gap in zip(together, gaps, strict=True) if gap is None]
+            graded = iter(self._graded([self._read_or_error(row) for row in whole]))
+            for gap in gaps:
                 yield _told(next(graded)) if gap is None else lacks_column(self.name, gap)
 
-    def _graded(self, rows: Sequence[Values]) -> list[EvaluationScorerResult | Exception]:
-        found: dict[int, EvaluationScorerResult | Exception] = {}
-        waiting = list(range(len(rows)))
+    def _gap(self, row: Mapping[str, object]) -> str | None:
+        return next((each for each in self.inputs if each not in row and each not in self.optional), None)
+
+    def _read(self, row: Mapping[str, object]) -> Values:
+        values = [row.get(column) for column in self.inputs]
+        named = zip(self.inputs, values, strict=True)
+        return tuple(session_of(value, self.folder) if each in self.optional else value for each, value in named)
+
+    def _read_or_error(self, row: Mapping[str, object]) -> Values | Exception:
+        try:
+            return self._read(row)
+        except UsageError as error:
+            return error
+
+    def _graded(self, given: Sequence[Values | Exception]) -> list[EvaluationScorerResult | Exception]:
+        found: dict[int, EvaluationScorerResult | Exception] = {
+            index: values for index, values in enumerate(given) if isinstance(values, Exception)
+        }
+        rows = [() if isinstance(values, Exception) else values for values in given]
+        waiting = [index for index in range(len(rows)) if index not in found]
         for turn in range(1 + self.retries):
             if waiting:
                 graded = self._polled([rows[index] for index in waiting], turn * _SAMPLES_A_TURN)
@@ -90,12 +112,18 @@ def model_scorer(
     options: Mapping[str, object],
     keywords: Mapping[str, object],
     voting: Voting | None = None,
+    *,
+    reads_session: bool = False,
 ) -> ModelScorer:
-    """The scorer over `count` columns (None: one or more), for which `grade` is made. Raises UnfitKind, UnfitOption."""
+    """The scorer over `count` columns (None: one or more), for which `grade` is made. Raises UnfitKind, UnfitOption.
+
+    `reads_session`: the column `trace` names a session.
+    """
     columns = columns_read(inputs, count, kind)
     own = keywords_of(kind, keywords, ("inputs", "name", *options))
     shown = MappingProxyType(dict(options))
-    return ModelScorer(kind, label(name), columns, grade(columns), shown, *own, voting or Voting())
+    optional = sessions_among(columns) if reads_session else frozenset[str]()
+    return ModelScorer(kind, label(name), columns, grade(columns), shown, *own, voting or Voting(), optional)
 
 
 def _result(graded: Ballot | Exception) -> EvaluationScorerResult | Exception:

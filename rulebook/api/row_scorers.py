@@ -11,6 +11,7 @@ from rulebook.api.model_scorer import ROWS_TOGETHER, ModelScorer
 from rulebook.api.scorer_handle import Scorer
 from rulebook.api.scorer_result import EvaluationScorerResult
 from rulebook.api.sql_scorer import SqlScorer
+from rulebook.api.traces import TRACE
 from rulebook.errors import Stopped, UnfitKind
 from rulebook.evidence.row_columns import Kind
 from rulebook.measures.row_scores import MeasuredScorer, RowFailure, RowScorer, RowScores, failure_of
@@ -24,8 +25,6 @@ _KINDS: Mapping[object, Kind] = {
     int: "whole number",
     float: "number",
 }
-
-_EMPTY_TRACE: Mapping[str, object] = {"trace": None}
 
 
 class FunctionScorer(Struct, frozen=True):
@@ -42,7 +41,7 @@ class FunctionScorer(Struct, frozen=True):
 
     def score_batch(self, rows: Sequence[Mapping[str, object]]) -> Sequence[RowScores]:
         """Its scores for each row, one row after the other."""
-        return [self._of(with_trace(self.function, row)) for row in rows]
+        return [self._of(row) for row in rows]
 
     def _of(self, row: Mapping[str, object]) -> RowScores:
         for left in range(self.function.retries, -1, -1):
@@ -84,8 +83,9 @@ class HandleScorer(Struct, frozen=True):
 
     @property
     def inputs(self) -> Sequence[str] | None:
-        """The handle's."""
-        return self.handle.inputs
+        """The handle's, without those that it reads only where a row has them."""
+        optional = getattr(self.handle, "optional", ())
+        return [column for column in self.handle.inputs if column not in optional]
 
     def score_batch(self, rows: Sequence[Mapping[str, object]]) -> Sequence[RowScores]:
         """What it says of each row."""
@@ -136,12 +136,12 @@ def row_task(task: object) -> Callable[[Mapping[str, object]], object]:
     def output(row: Mapping[str, object]) -> object:
         for _ in range(function.retries):
             try:
-                return function.of_row(with_trace(function, row))
+                return function.of_row(row)
             except UnfitKind:
                 raise
             except Exception:  # it is tried again; the last time what it raises is the row's
                 continue
-        return function.of_row(with_trace(function, row))
+        return function.of_row(row)
 
     return output
 
@@ -157,12 +157,7 @@ def output_kind(function: ANY_FUNCTION) -> Kind:
 
 def columns_needed(function: ANY_FUNCTION) -> tuple[str, ...]:
     """The columns that a function cannot do without; `trace` is there for everyone."""
-    return tuple(each for each in function.parameters if each not in function.optional and each != "trace")
-
-
-def with_trace(function: ANY_FUNCTION, row: Mapping[str, object]) -> Mapping[str, object]:
-    """The row, with an empty `trace` where the function asks for one and the dataset has no such column."""
-    return {**_EMPTY_TRACE, **row} if "trace" in function.parameters else row
+    return tuple(each for each in function.parameters if each not in function.optional and each != TRACE)
 
 
 def _emitted(result: EvaluationScorerResult) -> tuple[float, Mapping[str, object] | None]:

@@ -65,12 +65,17 @@ def label(name: object) -> str:
 
 def keywords_of(kind: str, given: Mapping[str, object], options: Iterable[str] = ()) -> Keywords:
     """What the remaining keywords say. Raises UnfitKind for one that nobody knows, UnfitOption for bad `retries`."""
-    known = ("retries", *RESOURCES)
-    for key in given:
-        if key not in known:
-            raise UnfitKind(f"`{kind}` does not know `{key}`.{guess(key, (*options, *known))}")
+    known_keywords(kind, given, ("retries", *RESOURCES), options)
     retries = _whole("retries", given.get("retries"), 0)
     return Keywords(retries, tuple(key for key in given if key != "retries"))
+
+
+def known_keywords(kind: str, given: Iterable[str], known: Iterable[str], options: Iterable[str]) -> None:
+    """Raises UnfitKind for a keyword that is not `known`; what was meant may also be one of the `options`."""
+    taken = tuple(known)
+    for key in given:
+        if key not in taken:
+            raise UnfitKind(f"`{kind}` does not know `{key}`.{guess(key, (*options, *taken))}")
 
 
 def concurrency_given(value: object) -> int:

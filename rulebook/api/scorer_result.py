@@ -39,7 +39,7 @@ def proven_result(score: float, metadata: Mapping[str, object] | None) -> Evalua
 
 def number_given(value: object) -> float:
     """A number that a scorer gave. Raises UnfitKind for what is none, UnfitOption for one that is not finite."""
-    if isinstance(value, bool):
+    if isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b":  # NumPy has its own yes
         raise UnfitKind(f"`score` must be a number, not {value}. Write `1.0 if … else 0.0`.")
     if isinstance(value, bytes | bytearray):
         raise UnfitKind(f"`score` must be a number; this is {value!r:.80}.")

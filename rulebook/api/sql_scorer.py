@@ -1,13 +1,18 @@
 """A scorer that is an SQL expression over a row. Source: scorers, "SQL expression scorers"."""
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from rulebook.errors import UnfitKind, UnfitOption
+from rulebook.api.scorer_options import known_keywords
+from rulebook.api.scorer_result import EvaluationScorerResult, proven_result
+from rulebook.errors import Missing, UnfitKind, UnfitOption
+from rulebook.measures.row_scores import RowFailure
 
 MAX_EXPRESSION_CHARACTERS = 4_000
-_QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
+_NO_CODE = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$\$.*?\$\$|--[^\n]*|/\*.*?\*/", re.DOTALL)
+"""Texts, names and comments. What they really are is for the engine to say: this is for a clear word early on."""
 
 
 class SqlScorer(Struct, frozen=True):
@@ -16,13 +21,38 @@ class SqlScorer(Struct, frozen=True):
     name: str
     expression: str
 
+    def __call__(self, **columns: object) -> EvaluationScorerResult:
+        """The result for one row, its columns given by name: whatever finite number the expression gives.
 
-def sql(name: str, expression: str) -> SqlScorer:
-    """Declare an SQL scorer, both texts without white space at their ends; an evaluation works it out.
+        Raises UnmeasuredError where there is none: the expression does not fit the row, or gives nothing for it.
+        """
+        return proven_result(self._score(columns), None)
 
-    Raises UnfitKind for what is no text; UnfitOption for a name without a letter or digit, and for an expression that
-    is empty, longer than 4,000 characters or holds a `;` outside of quotes.
+    def score_rows(self, rows: Iterable[Mapping[str, object]]) -> Iterator[EvaluationScorerResult | RowFailure]:
+        """The result of each row by itself, one at a time; an evaluation works thousands out together."""
+        for row in rows:
+            try:
+                yield proven_result(self._score(row), None)
+            except Missing as error:
+                yield RowFailure("UnmeasuredError", error.reason)
+
+    def _score(self, row: Mapping[str, object]) -> float:
+        from rulebook.api.own_machine import own_ports  # the services, which declaring never needs
+
+        tables = own_ports().tables
+        if tables is None:
+            raise Missing("harness", "nothing is at hand that works SQL out")
+        return tables.score(self.expression, row)
+
+
+def sql(name: str, expression: str, **keywords: object) -> SqlScorer:
+    """Declare an SQL scorer, both texts without white space at their ends.
+
+    Nothing is deployed and no column is named, so it takes no further keyword. Raises UnfitKind for what is no text
+    and for a keyword; UnfitOption for a name without a letter or digit, and for an expression that is empty, longer
+    than 4,000 characters or holds a `;` outside of texts and comments.
     """
+    known_keywords("sql", keywords, (), ("name", "expression"))
     for key, value in (("name", name), ("expression", expression)):
         if not isinstance(value, str):
             raise UnfitKind(f"`{key}` must be text; this is {value!r:.80}.")
@@ -34,6 +64,6 @@ def sql(name: str, expression: str) -> SqlScorer:
     if len(expression) > MAX_EXPRESSION_CHARACTERS:
         most = f"at most {MAX_EXPRESSION_CHARACTERS} characters"
         raise UnfitOption(f"`expression` has {len(expression)} characters; {most} are read.")
-    if ";" in _QUOTED.sub("", expression):
+    if ";" in _NO_CODE.sub("", expression):
         raise UnfitOption("`expression` is one expression and no statement. Leave the `;` out.")
     return SqlScorer(name, expression)

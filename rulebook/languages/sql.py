@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from rulebook.languages.faults import Fault, LanguageError
+from rulebook.languages.sql_arguments import MAX_LISTS, SqlNode
 from rulebook.languages.sql_tables import SqlRefused, Tables
-from rulebook.languages.sql_tree import SqlNode, SqlWalk
+from rulebook.languages.sql_tree import SqlWalk
 from rulebook.languages.sql_words import MAX_CHARACTERS, MAX_TEXTS, NUMBER_TYPES, TYPE_WORDS
 
 RELATION = '"the rows"'
@@ -62,6 +63,9 @@ def sql_faults(text: str, tables: Tables, columns: Mapping[str, str] | None = No
     if walk.texts > MAX_TEXTS:
         words = {"what": "expression", "count": walk.texts, "parts": "functions that make a text or a list"}
         walk.faults.append(Fault("RB706", {**words, "limit": MAX_TEXTS}))
+    if walk.lists > MAX_LISTS:
+        words = {"what": "expression", "count": walk.lists, "parts": "lists made within each other"}
+        walk.faults.append(Fault("RB706", {**words, "limit": MAX_LISTS}))
     for node, pattern in walk.patterns:
         try:
             tables.sql_pattern(pattern)

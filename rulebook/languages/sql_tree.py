@@ -1,9 +1,17 @@
 """The parsed tree of an SQL expression, walked against the allow-list of `sql_words`."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from rulebook.languages.faults import Fault
+from rulebook.languages.sql_arguments import (
+    SqlNode,
+    arguments_of,
+    makes_list,
+    parts_of,
+    pattern_in,
+    unfit_arguments,
+)
 from rulebook.languages.sql_words import (
     COMPARISONS,
     ELSEWHERE,
@@ -16,13 +24,6 @@ from rulebook.languages.sql_words import (
 )
 from rulebook.spelling import nearest
 
-SqlNode = Mapping[str, object]
-"""A node as DuckDB's `json_serialize_sql` gives it. `query_location` counts bytes of the query."""
-
-_PATTERN_FUNCTIONS = words(
-    "regexp_matches regexp_full_match regexp_extract regexp_extract_all regexp_replace string_split_regex "
-    "regexp_split_to_array str_split_regex"
-)
 _OUTSIDE = words(
     "current_date current_time current_timestamp localtime localtimestamp current_user current_role session_user user "
     "current_catalog current_schema rowid"
@@ -34,7 +35,7 @@ class SqlWalk:
     """One walk over a tree. `text` is the expression, `shift` how many bytes of the query stand before it.
 
     `columns` are the names that the rows have; None: nobody knows them yet, and any name goes that is not one of the
-    engine's own.
+    engine's own. `lists` counts how many lists are made within each other at most.
     """
 
     def __init__(self, text: str, shift: int, columns: Iterable[str] | None) -> None:
@@ -44,6 +45,7 @@ class SqlWalk:
         self.faults: list[Fault] = []
         self.read: set[str] = set()
         self.texts = 0
+        self.lists = self._lists = 0
         self.patterns: list[tuple[SqlNode, str]] = []
 
     def walk(self, node: SqlNode) -> None:
@@ -59,7 +61,9 @@ class SqlWalk:
                 self._cast(node)
             case "LAMBDA" if node.get("syntax_type") == "SINGLE_ARROW":
                 self.texts += 1
+                lists = self._given(node, "->", [*parts_of(node.get("lhs")), *parts_of(node.get("expr"))])
                 self._below(node, ("lhs", "expr"))
+                self._lists -= lists
             case "OPERATOR" if node.get("type") in OPERATORS:
                 self._below(node, ("children",))
             case "COMPARISON" if node.get("type") in COMPARISONS:
@@ -78,7 +82,7 @@ class SqlWalk:
     def _below(self, node: SqlNode, known: Sequence[str]) -> None:
         """Walk the parts of a node; a part that it should not have is refused, whatever it is."""
         for key, value in node.items():
-            parts = [part for part in _parts(value) if part]
+            parts = [part for part in parts_of(value) if part]
             if parts and key not in known and key not in _WORDS_ABOUT:
                 self._refuse(node, "This")
             elif key in known:
@@ -121,34 +125,32 @@ class SqlWalk:
         orders = cast(Mapping[str, object], node.get("order_bys") or {})
         if node.get("distinct") or node.get("filter") or orders.get("orders"):
             self._refuse(node, "`DISTINCT`, `FILTER` or `ORDER BY` in a function")
-        arguments = _arguments(node)
+        arguments = arguments_of(node)
         self.texts += name in TEXT_MAKERS
-        self._literal_patterns(node, name, arguments)
+        lists = self._given(node, name, arguments)
         for argument in arguments:
             self.walk(argument)
+        self._lists -= lists
         if {key for key, value in node.items() if value} - _WORDS_ABOUT - _OF_A_FUNCTION:
             self._refuse(node, "This")
 
-    def _literal_patterns(self, node: SqlNode, name: str, arguments: Sequence[SqlNode]) -> None:
-        """Patterns are the author's own, and no text grows where it is replaced: nested, that could fill the memory."""
-        if name in _PATTERN_FUNCTIONS:
-            pattern = _text(arguments[1]) if len(arguments) > 1 else None
-            if pattern is None:
-                self._add("RB406", node, name=name, wanted="a pattern that is written out", found="something else")
-            else:
-                self.patterns.append((arguments[1], pattern))
-        if name == "regexp_replace" and (len(arguments) < 3 or _text(arguments[2]) != ""):
-            self._add("RB406", node, name=name, wanted="'' as the text that replaces", found="something else")
-        if name == "replace":
-            old, new = (_text(each) for each in (*arguments, {}, {}, {})[1:3])
-            if old is None or new is None or len(new.encode("utf-8")) > len(old.encode("utf-8")):
-                wanted = "two written texts, the second no longer than the first"
-                self._add("RB406", node, name=name, wanted=wanted, found="something else")
+    def _given(self, node: SqlNode, name: str, arguments: Sequence[SqlNode]) -> bool:
+        """Note what a function may not be given. Gives whether it makes a list, which then counts until it is left."""
+        for wanted in unfit_arguments(name, arguments):
+            shown = "LIKE" if "like" in name or "~~" in name else name
+            self._add("RB406", node, name=shown, wanted=wanted, found="something else")
+        pattern = pattern_in(name, arguments)
+        if pattern is not None:
+            self.patterns.append(pattern)
+        lists = makes_list(name, arguments)
+        self._lists += lists
+        self.lists = max(self.lists, self._lists)
+        return lists
 
     def _cast(self, node: SqlNode) -> None:
         kind = cast(SqlNode, node.get("type_expr") or {})
         name = str(kind.get("type_name", "")).upper()
-        sizes = _parts(kind.get("children"))
+        sizes = parts_of(kind.get("children"))
         plain = kind.get("class") == "TYPE" and not kind.get("schema") and not kind.get("catalog")
         if not plain or name not in TYPES or any(size.get("class") != "CONSTANT" for size in sizes):
             wanted = "a type such as DOUBLE, INTEGER, DECIMAL(10, 2), VARCHAR, BOOLEAN, DATE, TIMESTAMP or JSON"
@@ -185,33 +187,3 @@ _OF_A_FUNCTION = words(
     "class type alias query_location query_location_length function_name is_operator arguments order_bys distinct "
     "filter schema catalog"
 )
-
-
-def _parts(value: object) -> list[SqlNode]:
-    """The nodes in a value of a node: itself, those of a list, or those in its `children`."""
-    match value:
-        case list():
-            return [part for each in value for part in _parts(each)]
-        case dict():
-            inner = value.get("children")
-            return _parts(inner) if isinstance(inner, list) and "class" not in value else [value]
-        case _:
-            return []
-
-
-def _arguments(node: SqlNode) -> list[SqlNode]:
-    """The arguments of a function, each without the name that may stand before it."""
-    return [part for each in _argument_list(node) for part in _parts(each)]
-
-
-def _argument_list(node: SqlNode) -> Iterator[object]:
-    for each in cast(Sequence[object], node.get("arguments") or ()):
-        yield each.get("expression", each) if isinstance(each, dict) and "class" not in each else each
-
-
-def _text(node: SqlNode) -> str | None:
-    """The text that a node writes out, None for anything else."""
-    literal = node.get("literal")
-    if node.get("class") == "CONSTANT" and isinstance(literal, dict) and literal.get("kind") == "STRING":
-        return str(literal.get("text", ""))
-    return None

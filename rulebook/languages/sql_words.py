@@ -25,7 +25,7 @@ _NUMBERS = """
     asin acos atan atan2 sinh cosh tanh degrees radians pi bit_count xor
 """
 _TEXTS = """
-    || concat concat_ws length len strlen char_length character_length bit_length octet_length lower lcase upper ucase
+    || concat length len strlen char_length character_length bit_length octet_length lower lcase upper ucase
     trim ltrim rtrim substr substring substring_grapheme left right left_grapheme right_grapheme length_grapheme
     contains starts_with ^@ ends_with prefix suffix instr strpos position reverse replace translate strip_accents
     nfc_normalize ascii unicode ord chr md5 sha1 sha256 string_split str_split split split_part
@@ -37,7 +37,7 @@ _PATTERNS = """
 """
 _JSON = """
     ->> json_extract json_extract_path json_extract_string json_extract_path_text json_value json_valid json_type
-    json_array_length json_exists json_contains json_keys
+    json_array_length json_exists json_keys
 """
 _PARTS = """
     array_length cardinality list_contains array_contains list_has array_has list_position array_position
@@ -56,7 +56,7 @@ FUNCTIONS = words(" ".join((_NUMBERS, _TEXTS, _PATTERNS, _JSON, _PARTS, _TIMES, 
 """Every function and operator that an expression may use, in small letters."""
 
 TEXT_MAKERS = words(
-    "|| concat concat_ws lower lcase upper ucase trim ltrim rtrim substr substring substring_grapheme left right "
+    "|| concat lower lcase upper ucase trim ltrim rtrim substr substring substring_grapheme left right "
     "left_grapheme right_grapheme reverse replace translate strip_accents nfc_normalize string_split str_split split "
     "split_part string_split_regex regexp_split_to_array str_split_regex regexp_extract regexp_extract_all "
     "regexp_replace json_extract json_extract_path json_extract_string json_extract_path_text json_value ->> json_keys "
@@ -151,10 +151,11 @@ ELSEWHERE: Mapping[str, str] = {
     ),
     **dict.fromkeys(
         words(
-            "repeat lpad rpad printf format bar hex to_hex base64 to_base64 url_encode regexp_escape to_json "
+            "concat_ws repeat lpad rpad printf format bar hex to_hex base64 to_base64 url_encode regexp_escape to_json "
             "json_quote json_object json_array range generate_series list_transform list_filter list_reduce apply"
         ),
         " A short expression could fill the memory with it.",
     ),
+    "json_contains": " Deep JSON ends the whole program in it. `list_contains(json_keys(…), …)` looks for a key.",
 }
 """Functions that people reach for and that are left out on purpose, each with the reason."""

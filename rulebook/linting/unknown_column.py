@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 
 from msgspec.structs import replace
 
+from rulebook.checks import JUDGE_KINDS
 from rulebook.expression.program import Loaded
 from rulebook.languages.faults import Fault
 from rulebook.languages.template import Template
@@ -29,8 +30,8 @@ def look(loaded: Loaded, files: Files) -> None:
     reader = loaded.readers[loaded.file]
     for scorer in spec.scorers:
         for place, column in enumerate(scorer.inputs or ()):
-            if column in known:
-                continue
+            if column in known or (column == "trace" and scorer.kind in JUDGE_KINDS):
+                continue  # a judge is told that a row has no session
             path = (*scorer.path, "inputs", place) if scorer.has_inputs else scorer.path
             hint = guess(column, known)
             if column == "output":

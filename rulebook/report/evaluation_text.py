@@ -77,9 +77,7 @@ def figure(value: float | None) -> str:
 def _cells(found: Summary) -> tuple[str, ...]:
     interval = found.interval
     ends = "-" if interval is None else f"{figure(interval.low)} to {figure(interval.high)}"
-    # several scores a row, or none: then it is said how many rows they come from
-    count = str(found.scores) if found.scores == found.rows else f"{found.scores} in {found.rows} rows"
-    return (figure(found.mean), count, str(found.failed), ends, *map(figure, found.percentiles))
+    return (figure(found.mean), _covered(found), str(found.failed), ends, *map(figure, found.percentiles))
 
 
 def _rows(found: Evaluated) -> Iterator[str]:
@@ -106,6 +104,14 @@ def _failures(told: Sequence[Told]) -> Iterator[str]:
         where = each.scorer or {"row": "the row itself", "task": "the task"}[each.stage]
         message = harmless(f"{each.type}: {each.message}" if each.message else each.type)
         yield cut(f"  row {each.row}  {harmless(where)}  {message}", WIDTH)
+
+
+def _covered(found: Summary) -> str:
+    """How many scores there are, and where some rows gave several or none, how many rows they come from."""
+    of = f" of {found.rows + found.empty}" if found.empty else ""
+    if found.scores == found.rows:
+        return f"{found.scores}{of}"
+    return f"{found.scores} in {found.rows}{of} rows" if of else f"{found.scores} in {_count(found.rows, 'row')}"
 
 
 def _count(number: int, what: str) -> str:

@@ -14,6 +14,7 @@ from rulebook.services.arrow_tables import parquet_batches, schema_of, table_of
 from rulebook.services.files import MachineFiles
 from rulebook.services.tables import (
     DuckTables,
+    broke_engine,
     engine_error,
     literal,
     locked_connection,
@@ -136,20 +137,30 @@ class SqlScorer:
     def _words(self, error: Exception) -> str:
         if ran_out(error):
             return f"the expression took longer than {self._limit_s:g} s over these rows"
+        if broke_engine(error):
+            return "the SQL engine broke over this row"
         return memory_reason(error) or plain_reason(error)
 
     def _values(self, wanted: str, of_it: str, table: Any) -> list[list[Any]]:
         """The columns that a query gives: `wanted` over the rows, and `of_it` over that where it is not empty."""
-        self._connection.register("given", table)
+        connection = self._connection
+        connection.register("given", table)
         try:
             # every column is given its declared type: JSON is text to Arrow
             typed = ", ".join(f"CAST({quoted(name)} AS {kind}) AS {quoted(name)}" for name, kind in self._types.items())
             query = f"SELECT {wanted} FROM (SELECT {typed or '1 AS nothing'} FROM given) AS {RELATION}"
-            with within(self._connection, self._limit_s):
-                found = self._connection.sql(f"SELECT {of_it} FROM ({query})" if of_it else query).to_arrow_table()
+            with within(connection, self._limit_s):
+                found = connection.sql(f"SELECT {of_it} FROM ({query})" if of_it else query).to_arrow_table()
             return [column.to_pylist() for column in found.columns]
+        except self._error as error:
+            if broke_engine(error):
+                # whatever is asked after a row that broke it would fail with it
+                self._connection = locked_connection()
+            raise
         finally:
-            self._connection.unregister("given")
+            connection.unregister("given")
+            if connection is not self._connection:
+                connection.close()
 
 
 def _together(first: SqlScores, second: SqlScores) -> SqlScores:

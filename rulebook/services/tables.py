@@ -120,6 +120,11 @@ def ran_out(error: Exception) -> bool:
     return type(error).__name__ == "InterruptException"
 
 
+def broke_engine(error: Exception) -> bool:
+    """Whether the engine takes itself for broken: nothing more can be asked on that connection."""
+    return type(error).__name__ in ("InternalException", "FatalException")
+
+
 def memory_reason(error: Exception) -> str | None:
     """What to say when the engine had too little memory; None for every other failure."""
     if type(error).__name__ != "OutOfMemoryException":

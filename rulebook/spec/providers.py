@@ -86,7 +86,8 @@ class Providers(Struct, frozen=True):
     def _found(self, wanted: str) -> Chosen:
         known = {OPENAI.name: OPENAI, **self.by_name}
         name, slash, rest = wanted.partition("/")
-        if slash and rest and name in known:
+        # a gateway calls its models by their makers, `openai/gpt-5`: who has given it that name is meant
+        if slash and rest and name in known and not any(wanted in each.aliases for each in self.by_name.values()):
             return Chosen(known[name], known[name].aliases.get(rest, rest))
         default = self._default(known)
         if default is not None and wanted in default.aliases:

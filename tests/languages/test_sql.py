@@ -15,8 +15,11 @@ from rulebook.services.tables import DuckTables, engine_error, locked_connection
 
 COLUMNS = {"output": "VARCHAR", "expected": "VARCHAR", "n": "BIGINT", "x": "DOUBLE", "doc": "JSON"}
 ATTACKS = yaml.safe_load((Path(__file__).parent / "sql_attacks.yaml").read_text("utf-8"))
-LONG = {"LONG": "1" + " + 1" * 1_000, "JOINED": "output" + " || output" * 41, "LOWERED": " + ".join(["length(lower(output))"] * 41)}
-REFUSED = [(code, re.sub("LONG|JOINED|LOWERED", lambda found: LONG[found[0]], text)) for code, texts in ATTACKS.items() for text in texts]
+NESTED, SPLIT = "output", "output"
+for _ in range(6):
+    NESTED, SPLIT = f"CAST([{NESTED}] AS VARCHAR)", f"CAST(string_split({SPLIT}, '') AS VARCHAR)"
+LONG = {"NESTED": NESTED, "SPLIT": SPLIT, "LONG": "1" + " + 1" * 1_000, "JOINED": "output" + " || output" * 41, "LOWERED": " + ".join(["length(lower(output))"] * 41)}
+REFUSED = [(code, re.sub("NESTED|SPLIT|LONG|JOINED|LOWERED", lambda found: LONG[found[0]], text)) for code, texts in ATTACKS.items() for text in texts]
 TABLES = DuckTables()
 
 TAKEN = [
@@ -25,7 +28,10 @@ TAKEN = [
     "n", "x / 2", "n + 1.5", "-n", "n % 2", "2 ** n", "abs(n)", "TRY(n)", "TRY_CAST(output AS DOUBLE)",
     "CAST(json_extract_string(output, '$.amount') AS DOUBLE)", "CAST(doc->>'$.a' AS DOUBLE)", "CAST(doc->'$.a' AS DOUBLE)",
     "CASE n WHEN 1 THEN 0.5 WHEN 2 THEN 1 END", "if(n > 1, 1, 0)", "coalesce(x, 0)", "nullif(n, 1)", "greatest(0, least(1, x))",
-    "CAST(output LIKE '%;%' AS INTEGER)", "CAST(output ILIKE '%' || expected || '%' AS INTEGER)",
+    "CAST(output LIKE '%;%' AS INTEGER)", "CAST(output ILIKE '%a_c%' AS INTEGER)", "CAST(output LIKE '50!%' ESCAPE '!' AS INTEGER)",
+    "CAST(contains(lower(output), lower(expected)) AS INTEGER)", "len(string_split(string_split(output, ';')[1], '='))",
+    "len(json_extract(doc, ['$.a', '$.b']))", "len(json_extract(doc, '$..a'))", "CAST(doc->0->-1->>'a' AS DOUBLE)", "len(json_keys(doc, '$.a'))",
+    "CAST(list_contains(json_keys(doc), expected) AS INTEGER)",
     "CAST(output SIMILAR TO 'a+' AS INTEGER)", "CAST(regexp_matches(output, '^a') AS INTEGER)",
     "length(regexp_replace(output, '[0-9]', '', 'g'))", "CAST(replace(output, ',', '') AS DOUBLE)",
     "CAST(n IN (1, 2) AS INTEGER)", "CAST(n BETWEEN 1 AND 2 AS INTEGER)", "CAST(n IS DISTINCT FROM 1 AS INTEGER)",
@@ -55,7 +61,7 @@ def test_an_attack_is_refused_before_anything_runs(code, text):
 
 
 def test_there_are_attacks_enough():
-    assert len({text for _, text in REFUSED}) >= 100
+    assert len({text for _, text in REFUSED}) >= 200
 
 
 @pytest.mark.parametrize("text", ["current_date", "current_user", "rowid", "now()", "(SELECT 1)", "1; 2", "localtimestamp"])

@@ -1,4 +1,4 @@
-"""The scoring reference: its statements, and its examples, run as they stand there with only their import lines changed."""
+"""Pages of the reference: their statements, and their examples, run as they stand there with only their import lines changed."""
 
 import re
 from pathlib import Path
@@ -15,12 +15,21 @@ FACES = (
 )
 
 
-_CODE = re.compile(r"(?:import|from|class|raise|if) |\w+(?:, \w+)* = |\w+\((?:\[|.*[(\])]$|$)| ", re.M)
-_SENTENCES = re.compile(r"(?<=[.:]) (?=\w)")
+HEADINGS = {
+    "scorers.txt": (
+        "Evaluation Scorers", "---", "Choosing a scorer", "Built-in scorers", "Scorer\tWhat it measures", "LLM judges",
+        "Escalating judges", "SQL expression scorers", "Writing your own scorer", "Scorer results",
+    )
+}  # fmt: skip
+"""The lines of a page that say nothing, where they do not end in a sign that tells them."""
+
+_CODE = re.compile(r"(?:import|from|class|raise|if|def) |@|\w+(?:, \w+)* = |\w+\((?:\[|.*[(\])]$|$)| ", re.M)
+_SENTENCES = re.compile(r"(?<=[.:])(?<!\":) (?=\w)")
 
 
-def statements(text: str) -> list[str]:
-    """Every sentence of the reference and every piece of code in it, in their order; headings say nothing."""
+def statements(page: str) -> list[str]:
+    """Every sentence of a page of the reference and every piece of code in it, in their order; headings say nothing."""
+    text, headings = reference(page), HEADINGS.get(page, ())
     found: list[str] = []
     in_code = False
     for block in re.split(r"\n\s*\n", text):
@@ -30,14 +39,14 @@ def statements(text: str) -> list[str]:
             continue
         in_code = False
         for line in block.splitlines():
-            if line.strip() and not line.endswith("¶"):
+            if line.strip() and line not in headings and not line.endswith("¶"):
                 found += _SENTENCES.split(re.sub(r"^(?:• |\d+\. )", "", line.strip()))
     return found
 
 
-def reference() -> str:
-    """The scoring reference. Skips the test where it is not at hand."""
-    path = SHARED / "reference" / "scoring.txt"
+def reference(page: str = "scoring.txt") -> str:
+    """A page of the reference. Skips the test where it is not at hand."""
+    path = SHARED / "reference" / page
     if not path.is_file():
         pytest.skip(f"the reference is not here: looked for {path} (set RULEBOOK_SHARED)")
     return path.read_text(encoding="utf-8")
@@ -52,6 +61,13 @@ def example(first: str, last: str, number: int = 1) -> str:
     begin = [place for place, line in enumerate(lines) if line == first][number - 1]
     end = next(place for place in range(begin, len(lines)) if lines[place] == last)
     return "\n".join(_changed(line) if line.startswith(("from ", "import ")) else line for line in lines[begin : end + 1])
+
+
+def piece_of_code(page: str, line: str) -> str:
+    """The one piece of code of a page that holds the line `line`, with only its import changed."""
+    (found,) = [each for each in statements(page) if line in each.splitlines()]
+    assert found.startswith("import chalkcompute\n")
+    return found.replace("import chalkcompute\n", "import rulebook as chalkcompute\n", 1)
 
 
 def write_package(folder: Path, task: str, script: str) -> None:

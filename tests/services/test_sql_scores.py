@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rulebook.errors import DatasetError, UsageError
+from rulebook.languages import sql_tree
 from rulebook.services import sql_scores, tables
 from rulebook.services.dataset_store import DatasetStore
 from rulebook.services.datasets import open_dataset
@@ -124,6 +125,20 @@ def test_a_row_too_large_for_the_engine_spoils_no_other(monkeypatch):
     found = scored("length(list_max(list_sort(string_split(a, ''))))", rows, a="text")
     assert list(found.scores) == [1.0, None, 1.0]
     assert found.faults == {1: "the expression needs more memory than 8MiB over this row"}
+
+
+def test_a_row_that_breaks_the_engine_spoils_no_other(monkeypatch):
+    """`concat_ws` is refused for this; whatever else breaks the engine must not take the rows behind it along."""
+    monkeypatch.setattr(sql_tree, "FUNCTIONS", sql_tree.FUNCTIONS | {"concat_ws"})
+    text, nothing = "output", ", ''" * 60
+    for _ in range(3):
+        text = f"concat_ws({text}{nothing})"
+    scorer = SqlScorer(f"length({text})", {"output": "VARCHAR"})
+    found = score_rows(scorer, [{"output": ""}, {"output": "a" * 21_500}, {"output": ""}], {"output": "text"})
+    assert list(found.scores) == [0.0, None, 0.0]
+    assert found.faults == {1: "the SQL engine broke over this row"}
+    assert score_rows(scorer, [{"output": ""}], {"output": "text"}).scores == [0.0]
+    scorer.close()
 
 
 def parquet(folder, **columns):
