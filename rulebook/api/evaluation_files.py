@@ -9,7 +9,7 @@ from typing import cast
 from rulebook.api import data_scorers, text_scorers
 from rulebook.api.evaluations import check_columns, dataset_of
 from rulebook.api.functions import Function, function
-from rulebook.api.row_scorers import FunctionScorer, output_kind, row_scorer, row_task
+from rulebook.api.row_scorers import FunctionScorer, columns_needed, output_kind, row_scorer, row_task
 from rulebook.api.sql_scorer import SqlScorer
 from rulebook.checks import MODEL_KINDS
 from rulebook.diagnostic import has_errors
@@ -87,7 +87,7 @@ class EvaluationRules:
             run = new_session_id(unix_ms(), bytes.fromhex(self._ports.chance.token()))
             found = JournalHead(run, self.name, [each.name for each in self._scorers], fingerprint)
             before = os.path.join(folder, run)
-        work = Work(self.dataset.scanned_rows, self._task, self._scorers, self._ports.clock.monotonic_s, limit)
+        work = self.work(limit)
         thresholds = {each.name: each.threshold for each in self._spec.scorers}
         plan = Plan(self._spec.gates, thresholds, lambda: self.dataset.drift)
         evaluated = run_evaluation(work, found, before, plan, heard)
@@ -97,6 +97,15 @@ class EvaluationRules:
 
             write_results(before, self.dataset, found.scorers, table)
         return evaluated
+
+    def work(self, limit: int | None) -> Work:
+        """What a run of it has to do."""
+        return Work(self.dataset.scanned_rows, self._task, self._scorers, self._ports.clock.monotonic_s, limit)
+
+    @property
+    def task_columns(self) -> tuple[str, ...]:
+        """The columns that a function of the author's, as the task, cannot do without."""
+        return () if self._function is None else columns_needed(self._function)
 
     def _made_task(self) -> Task | None:
         spec = self._spec
@@ -143,12 +152,17 @@ class EvaluationRules:
 
 def load_evaluation(path: str, ports: Ports, *, allow_python: bool = False) -> EvaluationRules:
     """The evaluation in the file at `path`. Raises RuleFileError with every diagnostic, UsageError, DatasetError."""
+    return EvaluationRules(path, evaluation_in(path, ports), ports, allow_python=allow_python)
+
+
+def evaluation_in(path: str, ports: Ports) -> EvaluationSpec:
+    """What the file at `path` says. Raises RuleFileError with every diagnostic, UsageError for another kind of file."""
     loaded = load_rules(path, ports.files)
     if has_errors(loaded.diagnostics):
         raise RuleFileError(loaded.diagnostics)
     if not isinstance(loaded.content, EvaluationSpec):
         raise UsageError(f"`{path}` is a `{loaded.schema}` file; only a `rulebook.evaluation` can be run over rows.")
-    return EvaluationRules(path, loaded.content, ports, allow_python=allow_python)
+    return loaded.content
 
 
 def _called(options: dict[str, object]) -> dict[str, object]:

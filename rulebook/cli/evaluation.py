@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from rulebook.cli.arguments import Arguments, choice, subcommand
-from rulebook.errors import UsageError
+from rulebook.cli.arguments import Arguments, choice, rows_taken, subcommand
 
 PURPOSES = {"run": "run an evaluation over its rows, or go on with a run that was stopped"}
 FORMATS = ("text", "json")
@@ -20,12 +19,6 @@ def run(argv: Sequence[str]) -> int:
     return run_evaluation(given)
 
 
-def _rows(word: str) -> int:
-    if not (word.isascii() and word.isdigit() and int(word) > 0):
-        raise UsageError(f"`--limit {word}`: write how many rows to take, such as `--limit 100`.")
-    return int(word)
-
-
 def _parser() -> Arguments:
     parser = Arguments(
         "evaluation run",
@@ -35,7 +28,7 @@ def _parser() -> Arguments:
         "rulebook evaluation run triage.yaml",
     )
     parser.add_argument("file", metavar="FILE", help="a `rulebook.evaluation` file")
-    parser.add_argument("--limit", type=_rows, metavar="N", help="only the first N rows")
+    parser.add_argument("--limit", type=rows_taken, metavar="N", help="only the first N rows")
     parser.add_argument(
         "--resume", action="store_true", help="go on with the latest run of the same file, rows and limit"
     )

@@ -27,7 +27,7 @@ def run_evaluation(given: Namespace) -> int:
         if path is not None:
             refuse_over(path, (given.file,))
     rules = load_evaluation(given.file, machine_ports(given.file), allow_python=given.allow_python)
-    progress = _Progress(rules, given.limit)
+    progress = Progress(rules, given.limit)
     try:
         found = rules.run(limit=given.limit, resume=given.resume, table=given.table, heard=progress.heard)
     except BaseException:
@@ -44,7 +44,7 @@ def run_evaluation(given: Namespace) -> int:
     return exit_status(found)
 
 
-class _Progress:
+class Progress:
     """One line on a terminal that says how many rows are done and how long the others will take."""
 
     def __init__(self, rules: EvaluationRules, limit: int | None) -> None:
