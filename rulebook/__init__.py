@@ -12,6 +12,7 @@ _PUBLIC = {
     "TaskRules": "rulebook.api.task_files",
     "StepRules": "rulebook.api.task_files",
     "TaskReport": "rulebook.api.task_files",
+    "EvaluationRules": "rulebook.api.evaluation_files",
     "lint": "rulebook.api.linting",
     "LintResult": "rulebook.api.linting",
     "Evidence": "rulebook.evidence.bundle",

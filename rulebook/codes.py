@@ -106,7 +106,7 @@ CODES: dict[str, Code] = {
     "RB502": Code("shell-signs", "warning", "`{sign}` isn't understood without a shell; it is passed on as plain text."),
     "RB503": Code("no-result-file", "error", "This command is scored by the file it writes, and `{word}` can't be its name. End the command with a bare name such as `score.json`, or write `{{{{ score_file }}}}` where its path belongs."),
     "RB505": Code("unreachable-judge", "warning", "This never runs: `{first}` before it always {does}."),
-    "RB511": Code("model-not-named", "error", "Nothing says which model judges here. {how}"),
+    "RB511": Code("model-not-named", "error", "Nothing says which model is asked here. {how}"),
     "RB513": Code("misbehavior-behind", "warning", "`{first}` can decide before the misbehaviour check behind it is reached. Put that check first."),
     "RB514": Code("judges-own-work", "warning", "`{model}` judges here and is the model of the run too, so that it judges its own work. Let another one judge."),
     "RB515": Code("said-twice", "error", "`{value}` stands in `{key}` twice. Keep one."),

@@ -1,6 +1,7 @@
 """Language models as a small Protocol: what is asked of them, and what comes back. A part of `ports`."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from typing import Literal, Protocol
 
 from msgspec import Struct, field
@@ -78,6 +79,23 @@ class Embedded(Struct, frozen=True):
     spent: Spent
 
 
+class Asking(Protocol):
+    """Questions that are put one by one, while others are under way. `at_once` is how many of them may be."""
+
+    at_once: int
+
+    def begin(self, request: ModelRequest) -> Future[ModelReply | ModelFailure]:
+        """What will be the answer. Never raises for an endpoint.
+
+        Raises UsageError where nothing says who is to be asked, or the key is not there.
+        """
+        ...
+
+    def end(self) -> None:
+        """Give up whatever is under way. To be called once."""
+        ...
+
+
 class Models(Protocol):
     """Asking language models."""
 
@@ -87,4 +105,11 @@ class Models(Protocol):
 
     def embed(self, request: EmbeddingRequest) -> Embedded:
         """The vectors of texts: one call for many of them, and none for a text that is known from before."""
+        ...
+
+    def asking(self, at_once: int | None = None) -> Asking:
+        """A way to put questions one by one; `at_once` None: as many at a time as the configuration lets.
+
+        Raises UsageError where the configuration cannot be read.
+        """
         ...

@@ -91,7 +91,7 @@ class Command(Struct, frozen=True):
     is the number of the user it runs as, with a group of the same number and no others; None: our own. From a moment
     after its start no file that it writes grows beyond `file_limit_bytes`: throw-away folders may lie in memory, which
     one file could fill. `watch` is given everything that it prints on stdout, piece by piece, and says whether it may
-    go on.
+    go on. `until` is a descriptor: as soon as anything can be read there the program is stopped.
     """
 
     argv: Sequence[str]
@@ -105,15 +105,16 @@ class Command(Struct, frozen=True):
     user: int | None = None
     file_limit_bytes: int | None = None
     watch: Callable[[bytes], bool] | None = None
+    until: int | None = None
 
 
 class Completed(Struct, frozen=True):
     """How a program ended.
 
-    `exit` is the exit status, negative for a signal, and None when it never ran, or was stopped by its time limit or by
-    whoever watched it (`stopped`). `failure` says why it could not be started, `failure_name` which error of the
-    operating system it was. `machine_failed`: the fault was the machine's, which was short of something or lost how it
-    ended; it says nothing of the program. Output is decoded with replacement.
+    `exit` is the exit status, negative for a signal, and None when it never ran, or was stopped by its time limit, by
+    whoever watched it or because it was to end (`stopped`). `failure` says why it could not be started, `failure_name`
+    which error of the operating system it was. `machine_failed`: the fault was the machine's, which was short of
+    something or lost how it ended; it says nothing of the program. Output is decoded with replacement.
     """
 
     exit: int | None

@@ -184,6 +184,26 @@ def test_neither_task_nor_judge_sees_the_label(place: Path, capsys: pytest.Captu
     assert calibrate(capsys, "--allow-python")["present"]["pass_by_neither"] == 1
 
 
+def test_a_task_of_a_model_that_reads_the_labels_is_refused(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graded(place, ("yes", 0.7), ("no", 0.3))
+    task = "task: {model: {model: play/small, prompt: 'Say {{ human }}.'}}\n"
+    (place / "e.yaml").write_text(LLM.replace("scorers:", task + "scorers:"), encoding="utf-8")
+    assert main(["calibrate", "e.yaml", "--labels", "human"]) == 1
+    assert "The task reads `human`" in capsys.readouterr().err
+
+
+def test_a_task_with_parameters(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = f"params: {{add: {{type: integer}}}}\ntask: {{argv: ['{sys.executable}', task.py, '{{{{ params.add }}}}']}}\n"
+    (place / "task.py").write_text("import json, sys\nprint(json.load(sys.stdin)['n'] + int(sys.argv[1]))\n", encoding="utf-8")
+    scorer = "  - sql: {name: n, expression: 'CAST(\"output\" AS DOUBLE) / 10'}\n"
+    rows = [{"n": n, "human": n > 2} for n in range(5)]
+    write(place, HEAD.replace("scorers:", task + "scorers:") + scorer, rows, {})
+    assert main(["calibrate", "e.yaml", "--labels", "human"]) == 1
+    assert "add" in capsys.readouterr().err
+    assert calibrate(capsys, "--param", "add=1")["threshold"] == 0.4
+    assert calibrate(capsys, "--param", "add=2", "--resume")["threshold"] == 0.5
+
+
 def test_a_judge_that_is_shown_the_labels_is_refused(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     graded(place, ("yes", 0.7), ("no", 0.3))
     (place / "e.yaml").write_text(LLM.replace("answer:", "inputs: [output, human], answer:"), encoding="utf-8")

@@ -122,7 +122,7 @@ def test_the_python_of_the_documents_runs(
         "judges.md": "1.0 True",
         "datasets.md": "2 True",
         "scorers.md": ("1.0 {'mismatched': []}\n0.0 {'error'", "{'exact-match': [1.0, 0.0], 'lev", "[1.0, 0.0]", "1.0 {'cosine'", "trace-quality ('output',)", "intent-judge ('message', 'output')"),
-        "evaluations.md": "{'exact-match': 0.5}",
+        "evaluations.md": ("{'exact-match': 0.5}", "{'valid-json': 1.0, 'full-match'"),
     }[page.name]
     assert done.stdout.startswith(first)
 

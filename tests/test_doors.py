@@ -27,7 +27,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "subprocess": ("services/processes.py", "services/pattern_workers.py"),
     "socket": (),
     "random": (),
-    "asyncio": ("services/openai_models.py",),
+    "asyncio": ("services/openai_models.py", "services/model_stream.py"),
 }
 """A package and the files that may import it. `services/` alone runs programs."""
 

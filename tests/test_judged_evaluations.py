@@ -57,7 +57,7 @@ def lint(scorers: str) -> list[str]:
         (f"llm_judge: {{{JUDGE}, name: a}}\n    name: b", "RB215 `name` has no effect here: it stands inside `llm_judge` already"),
         (f"llm_judge: {{{JUDGE}, threshold: 0.5}}\n    threshold: 0.5", "RB215 `threshold` has no effect here"),
         (f"llm_judge: {{{JUDGE}}}\n    thresold: 0.5", "RB201 I don't know `thresold` in a scorer. Did you mean `threshold`?"),
-        ("llm_judge: {answer: {score: {type: number}}}", "RB511 Nothing says which model judges here."),
+        ("llm_judge: {answer: {score: {type: number}}}", "RB511 Nothing says which model is asked here."),
         ("jev: {labels: {good: 1}, rubric: good, model: openai/m, fallback_model: openai/n}", "RB205 `labels` must be two labels or more"),
         ("jev: {labels: {good: 1, bad: 2}, rubric: good bad, model: openai/m, fallback_model: openai/n}", "RB205 `bad` must be a score from 0 to 1"),
         ("jev: {labels: {good: 1, bad: 0}, rubric: good bad, fallback_model: openai/n}", "RB202 `jev` needs `model`"),

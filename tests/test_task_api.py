@@ -111,7 +111,7 @@ def test_what_a_caller_gets_wrong(task: rulebook.TaskRules, tmp_path: Path) -> N
     with pytest.raises(UsageError, match="call `pre_scoring_hook`"):
         _ = task.step("add", case="small").saved_submissions
     (tmp_path / "pack.yaml").write_text("schema: rulebook.pack\nversion: 1\nname: p\nchecks: {a: {regex: x}}\n")
-    with pytest.raises(UsageError, match="`load` takes a `chock.eval` or a `rulebook.task`"):
+    with pytest.raises(UsageError, match="`load` takes a `chock.eval`, a `rulebook.task` or a `rulebook.evaluation`"):
         rulebook.load(tmp_path / "pack.yaml")
     (tmp_path / "empty.jsonl").write_text('{"chock_log":1}\n')
     with pytest.raises(UsageError, match="cannot be judged: it holds no event"):

@@ -25,6 +25,7 @@ from rulebook.spec.evaluation_parts import EvaluationSpec, ScorerSpec
 from rulebook.spec.judge_cards import Subject, card_path
 from rulebook.spec.judge_identity import Identity, identity_at
 from rulebook.spec.judged_scorers import JevScorer
+from rulebook.spec.params import param_values
 from rulebook.spec.scorer_options import MarkedKeys
 from rulebook.spelling import guess, listed
 
@@ -32,13 +33,15 @@ from rulebook.spelling import guess, listed
 class Asked(Struct, frozen=True):
     """What is calibrated: the column of the labels, the grade from which a label passes, and which rows.
 
-    `scorer` None: the only one of the file that asks a model. `limit` None: all rows.
+    `scorer` None: the only one of the file that asks a model. `limit` None: all rows. `params` are values for those of
+    the file.
     """
 
     column: str
     scorer: str | None = None
     mark: float = 0.5
     limit: int | None = None
+    params: Mapping[str, object] = {}
 
 
 class CalibrationRules:
@@ -79,17 +82,19 @@ class CalibrationRules:
 
         `heard` is told now and then how many rows are done. Raises UsageError, DatasetError.
         """
+        params = param_values(self._spec.params, self.asked.params)
+        task = self.rules.at_work(params)
         folder = calibrations_folder(os.path.abspath(self.rules.path))
-        fingerprint = self._fingerprint()
+        fingerprint = self._fingerprint(params)
         before = resumable(folder, fingerprint) if resume else None
         head = None if before is None else read_head(before)
         if before is None or head is None:
             run = new_session_id(unix_ms(), bytes.fromhex(self._ports.chance.token()))
             head = JournalHead(run, self.rules.name, [self.scorer.name], fingerprint)
             before = os.path.join(folder, run)
-        work = self.rules.work(self.asked.limit)
+        work = self.rules.work(self.asked.limit, task)
         work = replace(work, rows=labelled_rows(work.rows, self.labels, self.asked.column))
-        evaluated = run_evaluation(work, head, before, Plan(), heard)
+        evaluated = run_evaluation(work, head, before, Plan(), heard, task.crew_of)
         found = Pairing(self.labels)
         found.add(read_records(before))
         keys = self.scorer.keys
@@ -107,10 +112,9 @@ class CalibrationRules:
         places = [self.scorer.path[:-1], *([self.scorer.path] if inside else [])]
         return any((*place, "threshold") in self._spec.document.keys for place in places)
 
-    def _fingerprint(self) -> str:
-        """A digest of the file, the rows that are taken, and what is asked: the same wherever a run goes on."""
-        text = self._spec.document.text.encode("utf-8", "surrogatepass")
-        said = [sha256(text).hexdigest(), self.labels.sha256, self.scorer.name, self.asked.column]
+    def _fingerprint(self, params: Mapping[str, object]) -> str:
+        """A digest of the run that it would be, and of what is asked of it: the same wherever a run goes on."""
+        said = [self.rules.fingerprint(self.asked.limit, params), self.scorer.name, self.asked.column]
         return sha256(json.dumps(said).encode("ascii")).hexdigest()
 
 
@@ -140,8 +144,7 @@ def _check_column(column: str, rules: EvaluationRules) -> None:
 
 
 def _refuse_leaks(column: str, rules: EvaluationRules, scorer: ScorerSpec) -> None:
-    work = rules.work(None)
-    if column in (work.scorers[0].inputs or ()):
+    if column in (rules.scorers[0].inputs or ()):
         raise UsageError(
             f"The scorer `{scorer.name}` reads `{column}` itself, so it would be held to what it was shown. "
             "Let it read other columns (`inputs`), or name another column with `--labels`."

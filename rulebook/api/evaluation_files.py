@@ -2,14 +2,23 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import cast
 
 from rulebook.api import data_scorers, text_scorers
-from rulebook.api.evaluations import check_columns, dataset_of
+from rulebook.api.evaluation_runs import EvaluationRun
+from rulebook.api.evaluation_tasks import (
+    TaskAtWork,
+    columns_asked,
+    command_task,
+    function_task,
+    model_task,
+    who_answers,
+)
+from rulebook.api.evaluations import Evaluation, check_columns, dataset_of
 from rulebook.api.functions import Function, function
-from rulebook.api.row_scorers import FunctionScorer, columns_needed, output_kind, row_scorer, row_task
+from rulebook.api.row_scorers import FunctionScorer, columns_needed, output_kind, row_scorer
 from rulebook.api.sql_scorer import SqlScorer
 from rulebook.checks import MODEL_KINDS
 from rulebook.diagnostic import has_errors
@@ -18,18 +27,16 @@ from rulebook.evidence.row_columns import Kind
 from rulebook.expression.program import load_rules
 from rulebook.measures.row_scores import RowScorer
 from rulebook.ports import Ports
-from rulebook.report.evaluation_outcome import Evaluated
-from rulebook.report.evaluation_report import evaluation_report
 from rulebook.services.clock import unix_ms
 from rulebook.services.code import function_named
 from rulebook.services.datasets import Dataset
 from rulebook.services.evaluation_journal import JournalHead, read_head
-from rulebook.services.evaluation_runs import resumable, runs_folder, write_report
+from rulebook.services.evaluation_runs import resumable, runs_folder
 from rulebook.services.store import new_session_id
 from rulebook.session.evaluating import OUTPUT, Task, Work
 from rulebook.session.evaluation_running import Plan, run_evaluation
-from rulebook.session.row_commands import RowCommand
 from rulebook.spec.evaluation_parts import EvaluationSpec, ScorerSpec, StoredDataset
+from rulebook.spec.params import param_values
 
 _DECLARED: Mapping[str, Callable[..., object]] = {
     "exact_match": text_scorers.exact_match,
@@ -52,68 +59,86 @@ class EvaluationRules:
         self._spec, self._ports = spec, ports
         self._folder = os.path.dirname(os.path.abspath(path))
         if spec.runs_python and not allow_python:
-            raise UsageError(f"`{path}` names functions of yours. Add `--allow-python` to let them run.")
+            how = "`--allow-python`, or `allow_python=True`,"
+            raise UsageError(f"`{path}` names functions of yours. Add {how} to let them run.")
         self.dataset = _dataset(spec, self._folder)
         self._function = None if spec.task_python is None else _function(spec.task_python, self._folder)
-        self._task = self._made_task()
-        self._scorers = tuple(self._scorer(each) for each in spec.scorers)
+        self.scorers = tuple(self._scorer(each) for each in spec.scorers)
         self._judges = self._who_judges()
-        check_columns(self._function, self._scorers, self.dataset, has_task=spec.has_task)
+        asked = () if spec.task is None else columns_asked(spec.task)
+        check_columns(self._function, self.scorers, self.dataset, has_task=spec.has_task, asked=asked)
 
     @property
     def name(self) -> str:
         """What people call it."""
         return self._spec.head.name
 
+    @property
+    def plan(self) -> Plan:
+        """Its gates and the score from which each scorer's passes, with what was noted about its rows."""
+        thresholds = {each.name: each.threshold for each in self._spec.scorers}
+        return Plan(self._spec.gates, thresholds, lambda: self.dataset.drift)
+
     def run(
         self,
         *,
         limit: int | None = None,
         resume: bool = False,
-        table: str | None = None,
+        params: Mapping[str, object] | None = None,
+        metadata: Mapping[str, object] | None = None,
         heard: Callable[[int], object] = lambda _: None,
-    ) -> Evaluated:
-        """Run it over its rows, or the first `limit` of them, and write the report into the run's folder.
+    ) -> EvaluationRun:
+        """Run it over its rows, or the first `limit` of them; the run is over when this returns.
 
-        `resume`: go on with the latest run of the same file, rows and limit, whether it was killed or came to its end;
-        a new one where there is none. `table` is where a Parquet table of all results is written. `heard` is told now
-        and then how many rows are done. Raises UsageError, DatasetError.
+        `resume`: go on with the latest run of the same file, rows, limit and parameters, whether it was killed or came
+        to its end; a new one where there is none. `params` are values for those that the file declares. `heard` is told
+        now and then how many rows are done. Raises UsageError, DatasetError.
         """
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
+            raise UsageError(f"`limit` is how many rows to take, 1 or more; this is `{limit}`.")
+        values = param_values(self._spec.params, params or {})
+        task = self.at_work(values)
         folder = runs_folder(os.path.abspath(self.path))
-        fingerprint = self._fingerprint(limit)
+        fingerprint = self.fingerprint(limit, values)
         before = resumable(folder, fingerprint) if resume else None
-        found = None if before is None else read_head(before)
-        if before is None or found is None:
+        head = None if before is None else read_head(before)
+        if before is None or head is None:
             run = new_session_id(unix_ms(), bytes.fromhex(self._ports.chance.token()))
-            found = JournalHead(run, self.name, [each.name for each in self._scorers], fingerprint)
+            head = JournalHead(run, self.name, [each.name for each in self.scorers], fingerprint)
             before = os.path.join(folder, run)
-        work = self.work(limit)
-        thresholds = {each.name: each.threshold for each in self._spec.scorers}
-        plan = Plan(self._spec.gates, thresholds, lambda: self.dataset.drift)
-        evaluated = run_evaluation(work, found, before, plan, heard)
-        write_report(before, evaluation_report(evaluated))
-        if table is not None:
-            from rulebook.services.evaluation_table import write_results  # 60 ms, which only a table pays for
+        found = run_evaluation(self.work(limit, task), head, before, self.plan, heard, task.crew_of)
+        return EvaluationRun(self, head, before, metadata or {}, found)
 
-            write_results(before, self.dataset, found.scorers, table)
-        return evaluated
+    def rescored(
+        self, task: Task, scorers: Iterable[object], name: str, metadata: Mapping[str, object] | None, plan: Plan
+    ) -> EvaluationRun:
+        """A run of other scorers over outputs that are there already; `run.rescore` is the way to it."""
+        other = Evaluation(
+            name, self.dataset, None, tuple(scorers), {}, self._output() if self._spec.has_task else None
+        )
+        return other.scored(TaskAtWork(task), metadata, plan)
 
-    def work(self, limit: int | None) -> Work:
+    def work(self, limit: int | None, task: TaskAtWork) -> Work:
         """What a run of it has to do."""
-        return Work(self.dataset.scanned_rows, self._task, self._scorers, self._ports.clock.monotonic_s, limit)
+        return Work(self.dataset.scanned_rows, task.task, self.scorers, self._ports.clock.monotonic_s, limit)
 
     @property
     def task_columns(self) -> tuple[str, ...]:
-        """The columns that a function of the author's, as the task, cannot do without."""
-        return () if self._function is None else columns_needed(self._function)
-
-    def _made_task(self) -> Task | None:
-        spec = self._spec
+        """The columns that the task names: the parameters of a function, and what a model's templates read."""
         if self._function is not None:
-            return row_task(self._function)
-        if spec.task_argv is None:
-            return None
-        return RowCommand(spec.task_argv, self._folder, spec.task_timeout_s, self._ports.processes, spec.task_env)
+            return columns_needed(self._function)
+        return () if self._spec.task is None else columns_asked(self._spec.task)
+
+    def at_work(self, params: Mapping[str, object]) -> TaskAtWork:
+        """The task with these parameters. Raises UsageError where they do not fit it."""
+        spec = self._spec.task
+        if spec is None:
+            return TaskAtWork()
+        if self._function is not None:
+            return function_task(self._function, spec.concurrency)
+        if spec.model is not None:
+            return model_task(spec, self._ports, params)
+        return command_task(spec, self._folder, self._ports, params)
 
     def _scorer(self, spec: ScorerSpec) -> RowScorer:
         if spec.kind == "sql":
@@ -137,14 +162,21 @@ class EvaluationRules:
 
     def _columns(self) -> Mapping[str, Kind]:
         """The dataset's columns, and `output`: what a command prints is text."""
-        if not self._spec.has_task:
-            return self.dataset.columns
-        return {**self.dataset.columns, OUTPUT: "text" if self._function is None else output_kind(self._function)}
+        return {**self.dataset.columns, OUTPUT: self._output()} if self._spec.has_task else self.dataset.columns
 
-    def _fingerprint(self, limit: int | None) -> str:
-        """A digest of the file, its rows, `limit` and the models that judge: what is the same where a run goes on."""
+    def _output(self) -> Kind:
+        return "text" if self._function is None else output_kind(self._function)
+
+    def fingerprint(self, limit: int | None, params: Mapping[str, object]) -> str:
+        """A digest of the file, its rows, `limit`, the parameters and who is asked: a run goes on where it is the same.
+
+        Raises UsageError where the task asks a model and nothing says which.
+        """
         text = self._spec.document.text.encode("utf-8", "surrogatepass")
         said: list[object] = [sha256(text).hexdigest(), _digest(self._spec, self._folder, self.dataset), limit]
+        said += [dict(params)] if params else []
+        if self._spec.task is not None:
+            said += who_answers(self._spec.task, params, self._folder, self._ports.files)
         if self._judges:
             said.append(self._judges)
         return sha256(json.dumps(said).encode("ascii")).hexdigest()

@@ -1,5 +1,6 @@
 """A run of an evaluation, as Python users hold it. Source: scorers-facts §7."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, Protocol
 
@@ -16,6 +17,7 @@ from rulebook.services.datasets import Dataset
 from rulebook.services.evaluation_journal import JournalHead, read_records
 from rulebook.services.evaluation_runs import write_report
 from rulebook.session.evaluating import Task
+from rulebook.session.evaluation_running import Plan
 
 
 class Table(Struct, frozen=True):
@@ -44,7 +46,7 @@ class Rescorable(Protocol):
     """What a run asks of its evaluation."""
 
     def rescored(
-        self, task: Task, scorers: Iterable[object], name: str, metadata: Mapping[str, object] | None
+        self, task: Task, scorers: Iterable[object], name: str, metadata: Mapping[str, object] | None, plan: Plan
     ) -> "EvaluationRun":
         """A run of other scorers over outputs that are there."""
 
@@ -60,11 +62,16 @@ class Rescorable(Protocol):
     def dataset(self) -> Dataset:
         """Its rows."""
 
+    @property
+    def plan(self) -> Plan:
+        """What its scores add up to."""
+
 
 class EvaluationRun:
     """One run: what every scorer said of every row, and what it comes to.
 
-    `id` names it, `folder` is where its journal and its report lie.
+    `id` names it, `folder` is where its journal and its report lie. `outcome` has every figure and the gates'
+    verdicts.
     """
 
     status: Literal["succeeded"] = "succeeded"
@@ -77,7 +84,7 @@ class EvaluationRun:
         self.folder = folder
         self.metadata = metadata
         self._names = head.scorers
-        self._found = found
+        self.outcome = found
         write_report(folder, self.report())
 
     def wait(self, timeout: float = 600, poll_interval: float = 2, raise_on_failure: bool = True) -> "EvaluationRun":  # noqa: ARG002
@@ -86,28 +93,29 @@ class EvaluationRun:
 
     def means(self) -> dict[str, float | None]:
         """The mean of each scorer's scores; None where it could measure no row, which is not 0."""
-        return {each.name: each.mean for each in self._found.scorers}
+        return {each.name: each.mean for each in self.outcome.scorers}
 
     def table(self) -> Table:
         """Each scorer's mean, with how many scores and failures it covers, its interval and its percentiles."""
-        return Table(self._found.scorers)
+        return Table(self.outcome.scorers)
 
     def report(self) -> dict[str, object]:
         """The report `rulebook.evaluation-report` as plain data."""
-        return evaluation_report(self._found)
+        return evaluation_report(self.outcome)
 
     def rows(self) -> Iterator[RowRecord]:
         """What became of each row, in their order, one at a time."""
         return read_records(self.folder)
 
-    def to_parquet(self) -> str:
+    def to_parquet(self, path: str | os.PathLike[str] | None = None) -> str:
         """Write one table of the dataset's columns, the outputs and what each scorer said, and give its path.
 
-        Raises UsageError where pyarrow is not installed.
+        `path` None: into the run's folder. Raises UsageError where pyarrow is not installed.
         """
         from rulebook.services.evaluation_table import write_results  # Arrow, which only a table pays for
 
-        return write_results(self.folder, self.evaluation.dataset, self._names)
+        place = None if path is None else os.fspath(path)
+        return write_results(self.folder, self.evaluation.dataset, self._names, place)
 
     def rescore(
         self,
@@ -127,7 +135,8 @@ class EvaluationRun:
         other = evaluation or self.evaluation
         given = other.scorers if scorers is None else scorers
         title = name or (f"{self.evaluation.name} (rescored)" if scorers is not None else other.name)
-        return self.evaluation.rescored(self._outputs(), given, title, metadata)
+        plan = other.plan if scorers is None else Plan(notes=lambda: self.evaluation.dataset.drift)
+        return self.evaluation.rescored(self._outputs(), given, title, metadata, plan)
 
     def _outputs(self) -> Task:
         records = read_records(self.folder)
@@ -144,4 +153,4 @@ class EvaluationRun:
         return output
 
     def __str__(self) -> str:
-        return render_evaluation(self._found)
+        return render_evaluation(self.outcome)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rulebook.api.evaluation_runs import EvaluationRun
+from rulebook.api.evaluation_tasks import TaskAtWork, function_task
 from rulebook.api.functions import Function
-from rulebook.api.row_scorers import columns_needed, output_kind, row_scorer, row_task
+from rulebook.api.row_scorers import columns_needed, output_kind, row_scorer
 from rulebook.errors import UnfitKind, UnfitOption
 from rulebook.evidence.row_columns import Kind
 from rulebook.measures.row_scores import RowScorer
@@ -25,22 +26,30 @@ from rulebook.spelling import guess
 class Evaluation:
     """What is to be measured: made once with `create`, run as often as is wanted.
 
-    `scorers` are the handles that were given, `scorer_names` their names in that order.
+    `scorers` are the handles that were given, `scorer_names` their names in that order. `output` is the kind of the
+    outputs where they are those of a task that is no function, and are there already.
     """
 
     def __init__(
-        self, name: str, dataset: Dataset, task: object, scorers: tuple[object, ...], metadata: Mapping[str, object]
+        self,
+        name: str,
+        dataset: Dataset,
+        task: object,
+        scorers: tuple[object, ...],
+        metadata: Mapping[str, object],
+        output: Kind | None = None,
     ) -> None:
         self.name = name
         self.dataset = dataset
         self.task = task
         self.scorers = scorers
         self.metadata = metadata
-        self._task = None if task is None else row_task(task)
+        self._output = output
+        self._task = TaskAtWork() if task is None else function_task(task)
         self._scorers = tuple(row_scorer(each, self._columns) for each in scorers)
         self.scorer_names = tuple(each.name for each in self._scorers)
         _check_names(self.scorer_names)
-        check_columns(task, self._scorers, dataset, has_task=task is not None)
+        check_columns(task, self._scorers, dataset, has_task=task is not None or output is not None)
 
     @classmethod
     def create(
@@ -72,28 +81,40 @@ class Evaluation:
     def run(self, metadata: Mapping[str, object] | None = None, execution_mode: str | None = None) -> EvaluationRun:  # noqa: ARG002
         """Run the task over every row and score what it gives; the run is over when this returns.
 
+        A task with `@rulebook.function(concurrency=4)` above it takes so many rows at once, each in its own thread.
         Its results lie in `evaluations` below `RULEBOOK_HOME`. `execution_mode` is the reference's, and has no effect.
         Raises DatasetError where the dataset cannot be read; whatever is wrong with a row is the row's alone.
         """
-        return self._run(self._task, _metadata(metadata))
+        if self._output is not None:
+            raise UnfitOption(f"`{self.name}` is over outputs that are there. Run the evaluation that made them.")
+        return self.scored(self._task, metadata, self.plan)
+
+    @property
+    def plan(self) -> Plan:
+        """No gates, and every score passes from 1 on."""
+        return Plan(notes=lambda: self.dataset.drift)
 
     def rescored(
-        self, task: Task, scorers: Iterable[object], name: str, metadata: Mapping[str, object] | None
+        self, task: Task, scorers: Iterable[object], name: str, metadata: Mapping[str, object] | None, plan: Plan
     ) -> EvaluationRun:
         """A run of other scorers over outputs that are there already; `run.rescore` is the way to it."""
-        other = Evaluation(name, self.dataset, self.task, tuple(scorers), self.metadata)
-        return other._run(task, _metadata(metadata))
+        other = Evaluation(name, self.dataset, self.task, tuple(scorers), self.metadata, self._output)
+        return other.scored(TaskAtWork(task), metadata, plan)
 
-    def _run(self, task: Task | None, metadata: Mapping[str, object]) -> EvaluationRun:
+    def scored(self, task: TaskAtWork, metadata: Mapping[str, object] | None, plan: Plan) -> EvaluationRun:
+        """A run over what `task` gives."""
+        about = _metadata(metadata)
         run = new_session_id(unix_ms(), bytes.fromhex(MachineChance().token()))
         head = JournalHead(run, self.name, self.scorer_names, run)
-        work = Work(self.dataset.scanned_rows, task, self._scorers, MachineClock().monotonic_s)
+        work = Work(self.dataset.scanned_rows, task.task, self._scorers, MachineClock().monotonic_s)
         folder = os.path.join(named_folder(self.name), run)
-        plan = Plan(notes=lambda: self.dataset.drift)
-        return EvaluationRun(self, head, folder, metadata, run_evaluation(work, head, folder, plan))
+        found = run_evaluation(work, head, folder, plan, crew_of=task.crew_of)
+        return EvaluationRun(self, head, folder, about, found)
 
     def _columns(self) -> Mapping[str, Kind]:
         """The dataset's columns and `output`, which is text where nobody says what the task gives."""
+        if self._output is not None:
+            return {**self.dataset.columns, OUTPUT: self._output}
         if not isinstance(self.task, Function):
             return self.dataset.columns
         return {**self.dataset.columns, OUTPUT: output_kind(self.task)}
@@ -110,15 +131,20 @@ def _check(what: str, name: str, inputs: Iterable[str], known: Iterable[str]) ->
         raise UnfitOption(f"The {what} `{name}` reads the column `{column}`, and no row has it.{hint}")
 
 
-def check_columns(task: object, scorers: Iterable[RowScorer], dataset: Dataset, *, has_task: bool) -> None:
-    """Raise UnfitOption for a column that a task or a scorer reads and no row has; DatasetError."""
+def check_columns(
+    task: object, scorers: Iterable[RowScorer], dataset: Dataset, *, has_task: bool, asked: Sequence[str] = ()
+) -> None:
+    """Raise UnfitOption for a column that a task or a scorer reads and no row has; DatasetError.
+
+    `asked` are the columns that a task reads which is no function.
+    """
     own = [OUTPUT] if has_task else []
-    asked: list[tuple[str, str, Sequence[str], list[str]]] = []
+    reads: list[tuple[str, str, Sequence[str], list[str]]] = [("task", "model", asked, [])]
     if isinstance(task, Function):
-        asked.append(("task", task.name, columns_needed(task), []))
-    asked += [("scorer", each.name, each.inputs or (), own) for each in scorers]
-    if dataset.lacks({column for _, _, columns, given in asked for column in columns if column not in given}):
-        for what, name, columns, given in asked:
+        reads.append(("task", task.name, columns_needed(task), []))
+    reads += [("scorer", each.name, each.inputs or (), own) for each in scorers]
+    if dataset.lacks({column for _, _, columns, given in reads for column in columns if column not in given}):
+        for what, name, columns, given in reads:
             _check(what, name, columns, [*dataset.columns, *given])
 
 

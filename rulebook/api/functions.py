@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import update_wrapper
 from typing import Any, Generic, Literal, ParamSpec, TypeVar, get_args, get_origin, get_type_hints, overload
 
-from rulebook.api.scorer_options import keywords_of, label
+from rulebook.api.scorer_options import concurrency_given, keywords_of, label
 from rulebook.api.scorer_result import EvaluationScorerResult, number_given, proven_result
 from rulebook.errors import UnfitKind, UnfitOption
 from rulebook.measures.row_scores import RowFailure, failure_of
@@ -23,7 +23,8 @@ class Function(Generic[Given, Returned]):
 
     `name` is its own in kebab case. `parameters` are the columns it reads, in order, those in `optional` only where a
     row has them; `output` is the task's result and `trace` the row's session. `returns` is what its annotation says.
-    `retries` is how often a row that failed is tried again. `without_effect` names keywords that change nothing here.
+    `retries` is how often a row that failed is tried again, `concurrency` how many rows it takes at once as a task.
+    `without_effect` names keywords that change nothing here.
     """
 
     def __init__(self, body: Callable[Given, Returned], keywords: Mapping[str, object]) -> None:
@@ -33,7 +34,9 @@ class Function(Generic[Given, Returned]):
         self.name = label(re.sub(r"[^a-z0-9]+", "-", _name(body).lower()).strip("-"))
         self.parameters, self.optional, self.takes_every_column = _columns(body, self.name)
         self.returns: Returns = _returned(body)
-        self.retries, self.without_effect = keywords_of("function", keywords)
+        self.retries, without_effect = keywords_of("function", keywords)
+        self.concurrency = concurrency_given(keywords.get("concurrency"))
+        self.without_effect = tuple(each for each in without_effect if each != "concurrency")
         update_wrapper(self, body)
 
     def __call__(self, *given: Given.args, **named: Given.kwargs) -> Returned:
@@ -82,6 +85,7 @@ def function(body: Any = None, /, **keywords: object) -> Any:
     if body is not None:
         return Function(body, keywords)
     keywords_of("function", keywords)
+    concurrency_given(keywords.get("concurrency"))
     return lambda given: Function(given, keywords)
 
 

@@ -6,6 +6,7 @@ from typing import cast
 
 from msgspec import Struct
 
+from rulebook.api.evaluation_files import EvaluationRules
 from rulebook.api.task_files import TaskRules
 from rulebook.diagnostic import has_errors
 from rulebook.errors import RuleFileError, UsageError
@@ -21,6 +22,7 @@ from rulebook.report.text import render_report
 from rulebook.services.code import with_code
 from rulebook.services.ports import machine_ports
 from rulebook.session.checking import check_of, judge
+from rulebook.spec.evaluation_parts import EvaluationSpec
 from rulebook.spec.params import param_values
 
 
@@ -123,12 +125,14 @@ def _check_given(evidence: object, params: object) -> None:
         raise UsageError("`params` must be a mapping from the names of parameters to their values.")
 
 
-def load(path: str | os.PathLike[str], *, allow_python: bool = False) -> Rules | TaskRules:
-    """The rule file at `path`, compiled and ready to use: an eval as `Rules`, a task as `TaskRules`.
+def load(path: str | os.PathLike[str], *, allow_python: bool = False) -> Rules | TaskRules | EvaluationRules:
+    """The rule file at `path`, ready to use: an eval as `Rules`, a task as `TaskRules`, an evaluation as
+    `EvaluationRules`.
 
-    `allow_python`: judges of your own that it names may run.
+    `allow_python`: judges, tasks and scorers of your own that it names may run.
 
-    Raises RuleFileError with every diagnostic when it is not valid, and UsageError when it is another kind of file.
+    Raises RuleFileError with every diagnostic when it is not valid, and UsageError when it is another kind of file, or
+    names what is not there; DatasetError for an evaluation whose rows cannot be read.
     """
     name = os.fspath(path)
     ports = with_code(machine_ports(name), allowed=allow_python)
@@ -140,5 +144,8 @@ def load(path: str | os.PathLike[str], *, allow_python: bool = False) -> Rules |
             return Rules(name, loaded.content, ports)
         case TaskProgram():
             return TaskRules(name, loaded.content, ports)
+        case EvaluationSpec():
+            return EvaluationRules(name, loaded.content, ports, allow_python=allow_python)
         case _:
-            raise UsageError(f"`{name}` is a `{loaded.schema}` file; `load` takes a `chock.eval` or a `rulebook.task`.")
+            known = "a `chock.eval`, a `rulebook.task` or a `rulebook.evaluation`"
+            raise UsageError(f"`{name}` is a `{loaded.schema}` file; `load` takes {known}.")

@@ -100,7 +100,9 @@ class HandleScorer(Struct, frozen=True):
 
 
 def row_scorer(scorer: object, columns: Callable[[], Mapping[str, Kind]]) -> RowScorer:
-    """The scorer of rows that a handle stands for. `columns` gives the dataset's with `output`, where SQL asks.
+    """The scorer of rows that a handle stands for; one that is a scorer of rows already is taken as it is.
+
+    `columns` gives the dataset's with `output`, where SQL asks.
 
     Raises UnfitKind for what is no scorer.
     """
@@ -115,6 +117,8 @@ def row_scorer(scorer: object, columns: Callable[[], Mapping[str, Kind]]) -> Row
             return SqlRows(scorer, columns())
         case ModelScorer():
             return HandleScorer(scorer, ROWS_TOGETHER)
+    if callable(getattr(scorer, "score_batch", None)):
+        return cast(RowScorer, scorer)
     if callable(getattr(scorer, "score_rows", None)) and isinstance(getattr(scorer, "name", None), str):
         return HandleScorer(cast(Handle, scorer))
     if callable(scorer):

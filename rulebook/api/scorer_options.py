@@ -15,7 +15,10 @@ _COLUMN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LABEL = re.compile(r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
 RESOURCES = ("image", "cpu", "memory", "gpu", "secrets", "env", "volumes", "concurrency", "timeout")
-"""Keywords of a function that say where it would be deployed. Here everything runs in place, so they change nothing."""
+"""Keywords of a function that say where it would be deployed. Here everything runs in place, so they change nothing.
+
+But for `concurrency`, which is how many rows a task takes at once.
+"""
 
 
 Word = TypeVar("Word", bound=str)
@@ -66,14 +69,23 @@ def keywords_of(kind: str, given: Mapping[str, object], options: Iterable[str] =
     for key in given:
         if key not in known:
             raise UnfitKind(f"`{kind}` does not know `{key}`.{guess(key, (*options, *known))}")
-    retries = given.get("retries", 0)
-    if retries is None:
-        retries = 0
-    if isinstance(retries, bool) or not isinstance(retries, int):
-        raise UnfitKind(f"`retries` must be a whole number; this is {retries!r:.80}.")
-    if retries < 0:
-        raise UnfitOption(f"`retries` must be 0 or more; this is {retries}.")
+    retries = _whole("retries", given.get("retries"), 0)
     return Keywords(retries, tuple(key for key in given if key != "retries"))
+
+
+def concurrency_given(value: object) -> int:
+    """How many rows a function takes at once; one where nothing is said. Raises UnfitKind or UnfitOption."""
+    return _whole("concurrency", value, 1)
+
+
+def _whole(key: str, value: object, least: int) -> int:
+    if value is None:
+        return least
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise UnfitKind(f"`{key}` must be a whole number; this is {value!r:.80}.")
+    if value < least:
+        raise UnfitOption(f"`{key}` must be {least} or more; this is {value}.")
+    return value
 
 
 def flag(key: str, value: object) -> bool:

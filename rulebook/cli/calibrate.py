@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rulebook.cli.arguments import Arguments, choice, rows_taken
+from rulebook.cli.arguments import Arguments, choice, name_and_value, rows_taken
 from rulebook.errors import UsageError
 
 FORMATS = ("text", "json")
@@ -11,9 +11,10 @@ FORMATS = ("text", "json")
 def run(argv: Sequence[str]) -> int:
     """Judge the labelled rows, and say how far the judge is to be trusted."""
     given = _parser().read(argv)
+    params = dict(name_and_value("--param", word) for word in given.param)
     from rulebook.cli.calibrate_work import calibrate  # reading the options imports nothing of it
 
-    return calibrate(given)
+    return calibrate(given, params)
 
 
 def _mark(word: str) -> float:
@@ -48,6 +49,9 @@ def _parser() -> Arguments:
     parser.add_argument("--limit", type=rows_taken, metavar="N", help="only the first N rows")
     parser.add_argument(
         "--resume", action="store_true", help="go on with the latest run of the same file, rows and options"
+    )
+    parser.add_argument(
+        "--param", action="append", default=[], metavar="NAME=VALUE", help="set a parameter of the file"
     )
     parser.add_argument(
         "--format", type=choice("--format", FORMATS), default="text", metavar="FORMAT", help="text (default) or json"

@@ -3,6 +3,7 @@
 import os
 import shlex
 from argparse import Namespace
+from collections.abc import Mapping
 
 from rulebook.api.calibrating import Asked, CalibrationRules
 from rulebook.cli import output
@@ -17,12 +18,12 @@ from rulebook.services.rule_files import near_path
 from rulebook.spec.judge_cards import MOST_BYTES, is_card
 
 
-def calibrate(given: Namespace) -> int:
+def calibrate(given: Namespace, params: Mapping[str, str]) -> int:
     """Do it, print what was found, write the card, and give the exit status."""
     if not os.path.exists(given.file):
         raise UsageError(f"there is no `{given.file}`.{near_path(given.file)}")
     ports = machine_ports(given.file)
-    asked = Asked(given.labels, given.scorer, given.mark, given.limit)
+    asked = Asked(given.labels, given.scorer, given.mark, given.limit, params)
     rules = CalibrationRules(given.file, asked, ports, allow_python=given.allow_python)
     path = given.output if given.output is not None else rules.card_path()
     refuse_over(path, rules.sources)
@@ -70,6 +71,7 @@ def _again(given: Namespace) -> list[str]:
     words = ["rulebook", "calibrate", given.file, "--labels", given.labels, "--resume"]
     for option in ("scorer", "output"):
         words += [f"--{option}", getattr(given, option)] if getattr(given, option) is not None else []
+    words += [part for word in given.param for part in ("--param", word)]
     words += ["--limit", str(given.limit)] if given.limit else []
     words += ["--mark", repr(given.mark)] if given.mark != 0.5 else []
     return [*words, "--allow-python"] if given.allow_python else words

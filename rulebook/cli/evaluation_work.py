@@ -5,6 +5,7 @@ import shlex
 import sys
 import time
 from argparse import Namespace
+from collections.abc import Mapping
 
 from rulebook.api.evaluation_files import EvaluationRules, load_evaluation
 from rulebook.cli import output
@@ -19,29 +20,34 @@ from rulebook.services.rule_files import near_path
 _TOLD_EVERY_S = 0.2
 
 
-def run_evaluation(given: Namespace) -> int:
+def run_evaluation(given: Namespace, params: Mapping[str, str]) -> int:
     """Run it, hand out the report, and give the exit status."""
     if not os.path.exists(given.file):
         raise UsageError(f"there is no `{given.file}`.{near_path(given.file)}")
     for path in (given.output, given.table):
         if path is not None:
             refuse_over(path, (given.file,))
-    rules = load_evaluation(given.file, machine_ports(given.file), allow_python=given.allow_python)
+    if given.cache is not None and os.path.lexists(given.cache) and not os.path.isdir(given.cache):
+        raise UsageError(f"`{given.cache}` is no folder. Answers of models are kept in a folder: name one.")
+    rules = load_evaluation(given.file, machine_ports(given.file, given.cache), allow_python=given.allow_python)
     progress = Progress(rules, given.limit)
     try:
-        found = rules.run(limit=given.limit, resume=given.resume, table=given.table, heard=progress.heard)
+        run = rules.run(limit=given.limit, resume=given.resume, params=params, heard=progress.heard)
     except BaseException:
         progress.clear()
         if progress.done:
             again = ["rulebook", "evaluation", "run", given.file, "--resume"]
             again += ["--allow-python"] * given.allow_python + (["--limit", str(given.limit)] if given.limit else [])
+            again += ["--cache", given.cache] if given.cache else []
+            again += [word for param in given.param for word in ("--param", param)]
             output.say(f"{progress.done} rows are done. Go on with: {shlex.join(again)}")
         raise
     progress.clear()
     if given.table is not None:
+        run.to_parquet(given.table)
         output.say(f"Wrote {given.table}.")
-    hand_out(given, found, evaluation_report, render_evaluation, headline)
-    return exit_status(found)
+    hand_out(given, run.outcome, evaluation_report, render_evaluation, headline)
+    return exit_status(run.outcome)
 
 
 class Progress:

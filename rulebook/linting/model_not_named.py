@@ -16,10 +16,15 @@ def look(loaded: Loaded, files: Files) -> None:
     nameless = [(leaf.common.file, (*leaf.common.path, leaf.common.kind)) for leaf in leaves]
     if isinstance(loaded.content, EvaluationSpec):
         scorers = [each for each in loaded.content.scorers if _asks_any_model(each.kind, each.keys)]
-        nameless = [(loaded.file, each.path) for each in scorers]
+        in_task = [("task", "model")] if _task_asks_any(loaded.content) else []
+        nameless = [(loaded.file, path) for path in (*in_task, *(each.path for each in scorers))]
     how = _unnamed(loaded.file, files) if nameless else ""
     for file, path in nameless if how else ():
         loaded.readers[file].add_at_key("RB511", path, how=how)
+
+
+def _task_asks_any(spec: EvaluationSpec) -> bool:
+    return spec.task is not None and spec.task.model is not None and spec.task.model.model is None
 
 
 def _asks_any_model(kind: str, options: object) -> bool:

@@ -1,11 +1,12 @@
 """Language models, as the configuration names them."""
 
 import os
+import sys
 import threading
 from collections.abc import Sequence
 
 from rulebook.errors import UsageError
-from rulebook.model_port import Embedded, EmbeddingRequest, ModelFailure, ModelReply, ModelRequest
+from rulebook.model_port import Asking, Embedded, EmbeddingRequest, ModelFailure, ModelReply, ModelRequest
 from rulebook.outcome import Spent, spent_in_all
 from rulebook.ports import Files
 from rulebook.services.model_desk import ModelDesk
@@ -17,11 +18,12 @@ from rulebook.spec.provider_files import config_files, read_providers
 class MachineModels:
     """Asks models; implements `ports.Models`. Nothing is read, and no client loaded, before the first question.
 
-    `folder` is where the configuration is looked for from, upward: that of the rule file.
+    `folder` is where the configuration is looked for from, upward: that of the rule file. `cache` is the folder for
+    kept answers, None the usual one, where the configuration lets them be kept.
     """
 
-    def __init__(self, folder: str, files: Files) -> None:
-        self._folder, self._files = folder, files
+    def __init__(self, folder: str, files: Files, cache: str | None = None) -> None:
+        self._folder, self._files, self._cache = folder, files, cache
         self._turn = threading.Lock()
         self._desk: ModelDesk | None = None
 
@@ -45,12 +47,19 @@ class MachineModels:
         tell_meter(answer.spent)
         return answer
 
+    def asking(self, at_once: int | None = None) -> Asking:
+        """A way to put questions one by one. Raises UsageError."""
+        from rulebook.services.model_stream import ModelStream  # an event loop, where questions are put so
+
+        desk = self._ready()
+        return ModelStream(desk, min(at_once or sys.maxsize, desk.providers.concurrency))
+
     def _ready(self) -> ModelDesk:
         """What stands ready once the configuration is read. Raises UsageError."""
         with self._turn:
             if self._desk is None:
                 paths = _own(config_files(self._folder, self._files))
-                self._desk = ModelDesk(read_providers(paths, self._files))
+                self._desk = ModelDesk(read_providers(paths, self._files), self._cache)
             return self._desk
 
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import httpx2
 import openai
@@ -59,6 +59,21 @@ class OpenAIModels:
     ) -> list[Embedded | ModelFailure]:
         """The vectors of each call's texts, in their order; `heard` is as in `ask`."""
         return self._together(calls, Embedded, heard)
+
+    async def one(
+        self,
+        request: ModelRequest,
+        chosen: Chosen,
+        clients: dict[tuple[str, str], openai.AsyncOpenAI],
+        own: asyncio.Semaphore,
+        heard: Callable[[ModelReply], object],
+    ) -> ModelReply | ModelFailure:
+        """The answer to one request, by a client among `clients`, which all belong to the loop that is running.
+
+        `own` is the loop's; `heard` is told the answer before another question is asked in its place.
+        """
+        call = _Call(request, chosen, partial(_tell, lambda _, answer: heard(answer), 0, ModelReply))
+        return cast("ModelReply | ModelFailure", await self._one(call, clients, own))
 
     def _together(
         self, calls: Sequence[Call], given: type[Given], heard: Callable[[int, Given], object]

@@ -24,11 +24,11 @@ class _Late:
         return getattr(made, name)
 
 
-def machine_ports(rules: str | None = None) -> Ports:
+def machine_ports(rules: str | None = None, cache: str | None = None) -> Ports:
     """The real world: this machine's files, programs, git, clock, throw-away folders, models and chance.
 
     `rules` is the rule file that will be run: providers of models are looked for from its folder upward; None: from
-    the current one.
+    the current one. `cache` is the folder for kept answers of models; None: the usual one.
     """
     files = MachineFiles()
     processes = cast(Processes, _Late(_processes))
@@ -39,7 +39,7 @@ def machine_ports(rules: str | None = None) -> Ports:
         patterns=PatternSearch(),
         clock=MachineClock(),
         workspaces=cast(Workspaces, _Late(_workspaces)),
-        models=cast(Models, _Late(lambda: _models(os.path.dirname(rules or ""), files))),
+        models=cast(Models, _Late(lambda: _models(os.path.dirname(rules or ""), files, cache))),
         chance=MachineChance(),
         tables=cast(Tables, _Late(_tables)),
     )
@@ -69,7 +69,7 @@ def _tables() -> Tables:
     return RowTables()
 
 
-def _models(folder: str, files: MachineFiles) -> Models:
+def _models(folder: str, files: MachineFiles, cache: str | None) -> Models:
     from rulebook.services.models import MachineModels
 
-    return MachineModels(folder, files)
+    return MachineModels(folder, files, cache)

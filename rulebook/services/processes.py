@@ -3,6 +3,7 @@
 import fcntl
 import os
 import resource
+import select
 import selectors
 import subprocess
 import time
@@ -137,14 +138,14 @@ def _followed(brood: Brood[subprocess.Popen[bytes]], command: Command, began: fl
         watches = (command.watch, None)
         kept = [_Kept(p.fileno(), command.output_limit_bytes, w) for p, w in zip(pipes, watches, strict=True)]
         try:
-            in_time = _ended(brood.leader, kept, began + command.timeout_s)
+            in_time = _ended(brood.leader, kept, began + command.timeout_s, command.until)
             for stream in kept:
                 stream.drain()
         finally:
             status = brood.end()
     errors = "replace" if command.odd_bytes == "replace" else "surrogateescape"
     (out, out_cut), (err, err_cut) = (stream.text(errors) for stream in kept)
-    stopped = any(stream.stopped for stream in kept)
+    stopped = any(stream.stopped for stream in kept) or _is_readable(command.until)
     unknown = in_time and not stopped and status is None
     return Completed(
         exit=status if in_time and not stopped else None,
@@ -161,8 +162,8 @@ def _followed(brood: Brood[subprocess.Popen[bytes]], command: Command, began: fl
     )
 
 
-def _ended(pid: int, kept: Sequence[_Kept], deadline: float) -> bool:
-    """Read what it prints until it ends (true) or the time is up (false), whoever holds its pipes."""
+def _ended(pid: int, kept: Sequence[_Kept], deadline: float, until: int | None) -> bool:
+    """Read what it prints until it ends or is to (true), or the time is up (false), whoever holds its pipes."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -170,6 +171,8 @@ def _ended(pid: int, kept: Sequence[_Kept], deadline: float) -> bool:
     try:
         with selectors.DefaultSelector() as ready:
             ready.register(descriptor, selectors.EVENT_READ)
+            if until is not None:
+                ready.register(until, selectors.EVENT_READ)
             for stream in kept:
                 os.set_blocking(stream.descriptor, False)
                 ready.register(stream.descriptor, selectors.EVENT_READ, stream)
@@ -185,6 +188,14 @@ def _ended(pid: int, kept: Sequence[_Kept], deadline: float) -> bool:
             return False
     finally:
         os.close(descriptor)
+
+
+def _is_readable(descriptor: int | None) -> bool:
+    if descriptor is None:
+        return False
+    watched = select.poll()  # not select.select, which refuses descriptors above 1023
+    watched.register(descriptor, select.POLLIN)
+    return bool(watched.poll(0))
 
 
 def _read_or_end(stream: _Kept) -> bool:

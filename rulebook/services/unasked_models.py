@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from rulebook.model_port import Embedded, EmbeddingRequest, ModelFailure, ModelReply, ModelRequest
+from rulebook.errors import UsageError
+from rulebook.model_port import Asking, Embedded, EmbeddingRequest, ModelFailure, ModelReply, ModelRequest
 from rulebook.outcome import Spent
 
 
@@ -15,6 +16,10 @@ class UnaskedModels:
     def ask(self, requests: Sequence[ModelRequest]) -> Sequence[ModelReply | ModelFailure]:
         """The same failure for every request; it costs nothing."""
         return [ModelFailure("harness", self._reason) for _ in requests]
+
+    def asking(self, at_once: int | None = None) -> Asking:  # noqa: ARG002
+        """Never: nobody is asked one by one where nobody is asked. Raises UsageError."""
+        raise UsageError(f"No model is asked here: {self._reason}.")
 
     def embed(self, request: EmbeddingRequest) -> Embedded:
         """The same failure for every text; it costs nothing."""

@@ -5,10 +5,12 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from pydantic import BaseModel
 
+from rulebook.languages.template import Template
 from rulebook.place import Path
 from rulebook.source.located import Located
 from rulebook.spec.gate_parts import Gate
 from rulebook.spec.head import Head
+from rulebook.spec.params import Param
 
 
 class ScorerSpec(Struct, frozen=True):
@@ -38,11 +40,37 @@ class StoredDataset(Struct, frozen=True):
     revision: str | None = None
 
 
+class ModelTask(Struct, frozen=True):
+    """A question about each row. The fields are as in `ModelRequest`; `model` may read parameters alone."""
+
+    prompt: Template
+    system_prompt: Template | None = None
+    model: Template | None = None
+    base_url: str | None = None
+    api_key_env: str | None = None
+    temperature: float | None = None
+    max_tokens: int = 16_000
+
+
+class RowTask(Struct, frozen=True):
+    """What makes a row's output: a function (`python`), a command (`argv`) or a `model`; the two others are None.
+
+    `concurrency` is how many rows may be under way at once; None: as many as is usual for its way.
+    """
+
+    python: str | None = None
+    argv: Sequence[Template] | None = None
+    model: ModelTask | None = None
+    timeout_s: float = 60.0
+    pass_env: Sequence[str] = ()
+    concurrency: int | None = None
+
+
 class EvaluationSpec(Struct, frozen=True):
     """An evaluation, typed. `head` has the fields of the whole file.
 
-    `dataset` is the path of a file, from the folder of the rule file; rows that stand in it; or a stored one. The task
-    is a function (`task_python`), a command (`task_argv`), or nothing where rows have their own `output`.
+    `dataset` is the path of a file, from the folder of the rule file; rows that stand in it; or a stored one. `task`
+    None: rows have their own `output`.
     """
 
     document: Located
@@ -50,15 +78,18 @@ class EvaluationSpec(Struct, frozen=True):
     dataset: str | Sequence[Mapping[str, object]] | StoredDataset
     scorers: Sequence[ScorerSpec]
     gates: Sequence[Gate]
-    task_python: str | None = None
-    task_argv: Sequence[str] | None = None
-    task_timeout_s: float = 60.0
-    task_env: Sequence[str] = ()
+    task: RowTask | None = None
+    params: tuple[Param, ...] = ()
 
     @property
     def has_task(self) -> bool:
         """Whether a task makes the `output` of a row."""
-        return self.task_python is not None or self.task_argv is not None
+        return self.task is not None
+
+    @property
+    def task_python(self) -> str | None:
+        """The function that is its task, if it is one."""
+        return None if self.task is None else self.task.python
 
     @property
     def runs_python(self) -> bool:

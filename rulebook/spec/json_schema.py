@@ -12,7 +12,8 @@ from rulebook.evidence.sources import AssistantText, FinalMessage
 from rulebook.outcome import CATEGORIES
 from rulebook.spec.combinators import COMBINATORS, options_of
 from rulebook.spec.eval_groups import GROUPS
-from rulebook.spec.evaluation import DatasetKeys, EvaluationFile, TaskKeys
+from rulebook.spec.evaluation import DatasetKeys, EvaluationFile
+from rulebook.spec.evaluation_task import TaskKeys
 from rulebook.spec.gate_parts import FIGURES
 from rulebook.spec.gates import BoundKeys, MostKeys
 from rulebook.spec.number_options import BranchOptions
@@ -101,6 +102,8 @@ def _evaluation() -> Schema:
     dataset["properties"]["rows"] = _described({"type": "array", "items": row, "minItems": 1}, DatasetKeys, "rows")
     properties["dataset"] = _described({**dataset, "type": ["object", "string"]}, EvaluationFile, "dataset")
     properties["task"] = _described({**_model(TaskKeys), "minProperties": 1}, EvaluationFile, "task")
+    of_params = {"type": "object", "additionalProperties": _model(ParamKeys)}
+    properties["params"] = _described(of_params, EvaluationFile, "params")
     kinds = {kind: _scorer(kind, model) for kind, model in SCORERS.items()}
     beside = cast(Schema, _model(BesideScorer)["properties"])
     scorer = {**_closed({**kinds, **beside}), "minProperties": 1, "maxProperties": 1 + len(beside)}
