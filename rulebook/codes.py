@@ -139,6 +139,8 @@ CODES: dict[str, Code] = {
     "RB810": Code("unknown-column", "error", "No row has a column `{column}`.{guess}"),
     "RB811": Code("path-in-no-row", "warning", "No row has `{path}` in what is expected of it, so both sides lack it and agree everywhere."),
     "RB812": Code("label-not-in-rubric", "info", "The rubric never says what `{label}` means."),
+    "RB815": Code("stale-card", "warning", "`{scorer}` is not the judge that was calibrated: its {what} changed since. Run  {command}"),
+    "RB816": Code("no-card", "warning", "The card `{card}` {why}. Run  {command}"),
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -84,6 +85,16 @@ def test_the_page_of_evaluations_shows_the_table(tmp_path: Path, monkeypatch: py
     for command, table in shown:
         assert table.rstrip() == run(command).rstrip()
     assert (ROOT / "rules" / "judged" / "reply-quality.yaml").read_text(encoding="utf-8") in page
+
+
+def test_the_page_of_calibration_shows_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RULEBOOK_HOME", str(tmp_path / "home"))
+    shutil.copytree(ROOT / "rules", tmp_path / "rules")
+    page = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8")
+    ((command, shown),) = re.findall(r"^```console\n\$ (rulebook calibrate [^\n]*)\n(.*?)^```$", page, re.M | re.S)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    assert shown.rstrip() == run(command, tmp_path).rstrip()
+    assert (tmp_path / "near-enough.card.json").is_file()
 
 
 def test_the_readme_shows_what_lint_prints(tmp_path: Path) -> None:

@@ -75,8 +75,8 @@ FOR_A_CLEAN_FILE = (
     "rulebook.picture",
     "rulebook.cli.arguments",
 )
-MOST_OF_OURS = 124
-"""Modules of ours that linting `RULES` may load; it loads 124. Each costs about a quarter of a millisecond."""
+MOST_OF_OURS = 125
+"""Modules of ours that linting `RULES` may load; it loads 125. Each costs about a quarter of a millisecond."""
 
 RULES = """\
 schema: chock.eval

@@ -18,7 +18,7 @@ from rulebook.api.evaluation_tasks import (
 )
 from rulebook.api.evaluations import Evaluation, check_columns, dataset_of
 from rulebook.api.functions import Function, function
-from rulebook.api.row_scorers import FunctionScorer, output_kind, row_scorer
+from rulebook.api.row_scorers import FunctionScorer, columns_needed, output_kind, row_scorer
 from rulebook.api.sql_scorer import SqlScorer
 from rulebook.api.told_options import spec_options
 from rulebook.checks import MODEL_KINDS
@@ -98,10 +98,10 @@ class EvaluationRules:
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
             raise UsageError(f"`limit` is how many rows to take, 1 or more; this is `{limit}`.")
         values = param_values(self._spec.params, params or {})
-        task = self._at_work(values)
+        task = self.at_work(values)
         folder = runs_folder(os.path.abspath(self.path))
         dataset = self.dataset.digest()
-        fingerprint = self._fingerprint(dataset, limit, values)
+        fingerprint = self.fingerprint(dataset, limit, values)
         before = resumable(folder, fingerprint) if resume else None
         head = None if before is None else read_head(before)
         if before is None or head is None:
@@ -110,8 +110,7 @@ class EvaluationRules:
             names = [each.name for each in self.scorers]
             head = JournalHead(run, self.name, names, fingerprint, dataset, options)
             before = os.path.join(folder, run)
-        work = Work(self.dataset.scanned_rows, task.task, self.scorers, self._ports.clock.monotonic_s, limit)
-        found = run_evaluation(work, head, before, self.plan, heard, task.crew_of)
+        found = run_evaluation(self.work(limit, task), head, before, self.plan, heard, task.crew_of)
         return EvaluationRun(self, head, before, metadata or {}, found)
 
     def rescored(
@@ -123,7 +122,19 @@ class EvaluationRules:
         )
         return other.scored(TaskAtWork(task), metadata, plan)
 
-    def _at_work(self, params: Mapping[str, object]) -> TaskAtWork:
+    def work(self, limit: int | None, task: TaskAtWork) -> Work:
+        """What a run of it has to do."""
+        return Work(self.dataset.scanned_rows, task.task, self.scorers, self._ports.clock.monotonic_s, limit)
+
+    @property
+    def task_columns(self) -> tuple[str, ...]:
+        """The columns that the task names: the parameters of a function, and what a model's templates read."""
+        if self._function is not None:
+            return columns_needed(self._function)
+        return () if self._spec.task is None else columns_asked(self._spec.task)
+
+    def at_work(self, params: Mapping[str, object]) -> TaskAtWork:
+        """The task with these parameters. Raises UsageError where they do not fit it."""
         spec = self._spec.task
         if spec is None:
             return TaskAtWork()
@@ -160,7 +171,7 @@ class EvaluationRules:
     def _output(self) -> Kind:
         return "text" if self._function is None else output_kind(self._function)
 
-    def _fingerprint(self, dataset: str, limit: int | None, params: Mapping[str, object]) -> str:
+    def fingerprint(self, dataset: str, limit: int | None, params: Mapping[str, object]) -> str:
         """A digest of the file, its rows, `limit`, the parameters and who is asked: a run goes on where it is the same.
 
         Raises UsageError where the task asks a model and nothing says which.
@@ -177,12 +188,17 @@ class EvaluationRules:
 
 def load_evaluation(path: str, ports: Ports, *, allow_python: bool = False) -> EvaluationRules:
     """The evaluation in the file at `path`. Raises RuleFileError with every diagnostic, UsageError, DatasetError."""
+    return EvaluationRules(path, evaluation_in(path, ports), ports, allow_python=allow_python)
+
+
+def evaluation_in(path: str, ports: Ports) -> EvaluationSpec:
+    """What the file at `path` says. Raises RuleFileError with every diagnostic, UsageError for another kind of file."""
     loaded = load_rules(path, ports.files)
     if has_errors(loaded.diagnostics):
         raise RuleFileError(loaded.diagnostics)
     if not isinstance(loaded.content, EvaluationSpec):
         raise UsageError(f"`{path}` is a `{loaded.schema}` file; only a `rulebook.evaluation` can be run over rows.")
-    return EvaluationRules(path, loaded.content, ports, allow_python=allow_python)
+    return loaded.content
 
 
 def _called(options: dict[str, object]) -> dict[str, object]:

@@ -14,7 +14,7 @@ from rulebook.spec.scorer_options import MarkedKeys
 MOST_CHARACTERS = 300
 """An option that is written in more is kept as its digest, and so is a mapping: it may hold what nobody should read."""
 
-_NO_OPTIONS = ("name", "threshold")
+_NO_OPTIONS = ("name", "threshold", "card")
 
 
 def spec_options(spec: ScorerSpec, asks: Sequence[str] = ()) -> dict[str, object]:

@@ -89,6 +89,13 @@ def name_and_value(flag: str, word: str) -> tuple[str, str]:
     return key, value
 
 
+def rows_taken(word: str) -> int:
+    """An argument type: the `--limit` of rows, at least one. Raises UsageError."""
+    if not (word.isascii() and word.isdigit() and int(word) > 0):
+        raise UsageError(f"`--limit {word}`: write how many rows to take, such as `--limit 100`.")
+    return int(word)
+
+
 def subcommand(command: str, argv: Sequence[str], purposes: Mapping[str, str]) -> tuple[str, Sequence[str]] | None:
     """The subcommand at the front of `argv` and the rest; None when `--help` was asked for and printed.
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from rulebook.cli.arguments import Arguments, choice, name_and_value, subcommand
-from rulebook.errors import UsageError
+from rulebook.cli.arguments import Arguments, choice, name_and_value, rows_taken, subcommand
 
 PURPOSES = {
     "run": "run an evaluation over its rows, or go on with a run that was stopped",
@@ -35,12 +34,6 @@ def run(argv: Sequence[str]) -> int:
     return run_evaluation(given, params)
 
 
-def _rows(word: str) -> int:
-    if not (word.isascii() and word.isdigit() and int(word) > 0):
-        raise UsageError(f"`--limit {word}`: write how many rows to take, such as `--limit 100`.")
-    return int(word)
-
-
 def _run() -> Arguments:
     parser = Arguments(
         "evaluation run",
@@ -50,7 +43,7 @@ def _run() -> Arguments:
         "rulebook evaluation run triage.yaml",
     )
     parser.add_argument("file", metavar="FILE", help="a `rulebook.evaluation` file")
-    parser.add_argument("--limit", type=_rows, metavar="N", help="only the first N rows")
+    parser.add_argument("--limit", type=rows_taken, metavar="N", help="only the first N rows")
     parser.add_argument(
         "--resume", action="store_true", help="go on with the latest run of the same file, rows, limit and parameters"
     )

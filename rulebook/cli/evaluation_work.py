@@ -30,7 +30,7 @@ def run_evaluation(given: Namespace, params: Mapping[str, str]) -> int:
     if given.cache is not None and os.path.lexists(given.cache) and not os.path.isdir(given.cache):
         raise UsageError(f"`{given.cache}` is no folder. Answers of models are kept in a folder: name one.")
     rules = load_evaluation(given.file, machine_ports(given.file, given.cache), allow_python=given.allow_python)
-    progress = _Progress(rules, given.limit)
+    progress = Progress(rules, given.limit)
     try:
         run = rules.run(limit=given.limit, resume=given.resume, params=params, heard=progress.heard)
     except BaseException:
@@ -50,7 +50,7 @@ def run_evaluation(given: Namespace, params: Mapping[str, str]) -> int:
     return exit_status(run.outcome)
 
 
-class _Progress:
+class Progress:
     """One line on a terminal that says how many rows are done and how long the others will take."""
 
     def __init__(self, rules: EvaluationRules, limit: int | None) -> None:

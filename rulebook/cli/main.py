@@ -30,6 +30,7 @@ COMMANDS: dict[str, Command] = {
     "eval": Command("eval", "check a recorded session against an eval spec"),
     "task": Command("task", "play a task with a command as the student, or score recorded work"),
     "evaluation": Command("evaluation", "run a task over rows, score what it gives, and compare runs"),
+    "calibrate": Command("calibrate", "hold a judge's scores to labels that people gave"),
     "show": Command("show", "print the place in the evidence where a finding was seen"),
     "session": Command("session", "verify, show, list, import and export sessions"),
     "explain": Command("explain", "explain a kind of rule, an event or a message code"),

@@ -151,15 +151,20 @@ class _Reply(BaseModel):
     probabilities: list[_Weight]
 
 
-def _question(pieces: Pieces, ask: Ask, judge: LabelJudge, draw: Callable[[], str]) -> Question:
-    schema = _schema(list(judge.labels))
-    listed = "\n".join(f"- {label}" for label in judge.labels)
-    asked = (
-        f"What the labels mean, from the one who asks you:\n\n{judge.rubric}\n\n"
+def question_of_labels(rubric: str, labels: Sequence[str]) -> str:
+    """What is asked below the fenced work."""
+    listed = "\n".join(f"- {label}" for label in labels)
+    return (
+        f"What the labels mean, from the one who asks you:\n\n{rubric}\n\n"
         f"Choose exactly one of these labels:\n\n{listed}\n\n"
         "Give a rationale of one sentence, and for every label the probability that it is the right one.\n\n"
-        f"{answer_in_json(schema)}"
+        f"{answer_in_json(_schema(list(labels)))}"
     )
+
+
+def _question(pieces: Pieces, ask: Ask, judge: LabelJudge, draw: Callable[[], str]) -> Question:
+    schema = _schema(list(judge.labels))
+    asked = question_of_labels(judge.rubric, list(judge.labels))
     fence = fence_for(draw, asked + judge.instructions + "".join(text or "" for _, text in pieces))
     user = f"{fenced(pieces, fence)}\n\n{asked}"
     return Question(judge.models[ask.judge], judge.instructions, user, fence, schema, ask.sample)

@@ -11,7 +11,17 @@ from rulebook.languages.faults import Fault, LanguageError, Shown, refused
 from rulebook.languages.template import TemplateField
 from rulebook.languages.values import Sha256
 
-__all__ = ["Argv", "Duration", "LiveArgv", "RepositoryPath", "Sha256", "Size", "StudentPath", "shell_signs"]
+__all__ = [
+    "Argv",
+    "Duration",
+    "FolderPath",
+    "LiveArgv",
+    "RepositoryPath",
+    "Sha256",
+    "Size",
+    "StudentPath",
+    "shell_signs",
+]
 
 Value = TypeVar("Value")
 
@@ -57,6 +67,11 @@ def read_repository_path(text: str) -> str:
 def read_student_path(text: str) -> str:
     """The same of a path that stays inside the folder in which a student works. Raises LanguageError with RB308."""
     return _inside(text, "the student's folder", "from the student's folder")
+
+
+def read_folder_path(text: str) -> str:
+    """The same of a path that stays inside the folder of its rule file. Raises LanguageError with RB308."""
+    return _inside(text, "this file's folder", "from this file's folder")
 
 
 def read_class_name(text: str) -> str:
@@ -184,6 +199,11 @@ StudentPath = Annotated[
     str, PlainValidator(_only_text(read_student_path)), WithJsonSchema({"type": "string", "minLength": 1})
 ]
 """The way to what a student writes, from the folder in which it works."""
+
+FolderPath = Annotated[
+    str, PlainValidator(_only_text(read_folder_path)), WithJsonSchema({"type": "string", "minLength": 1})
+]
+"""The way to a file beside the rule file or below, from its folder."""
 
 Argv = Annotated[
     tuple[str, ...],

@@ -66,7 +66,7 @@ class Draws:
 def interval_of(mean: float, draws: Draws, *, is_binary: bool, is_share: bool) -> Interval | None:
     """The interval of a mean, within 0..1 where every score `is_share`; None where the rows do not tell."""
     if is_binary and draws.is_single:
-        return _wilson(mean, draws.rows)
+        return wilson(mean, draws.rows)
     deviation = draws.deviation(mean)
     # rows that all say the same leave a rounding error at most, and nothing to estimate from
     if deviation is None or not 1e-12 * max(1.0, abs(mean)) < deviation < math.inf:
@@ -76,7 +76,8 @@ def interval_of(mean: float, draws: Draws, *, is_binary: bool, is_share: bool) -
     return Interval(max(low, 0.0), min(high, 1.0), "student-t") if is_share else Interval(low, high, "student-t")
 
 
-def _wilson(mean: float, rows: int) -> Interval:
+def wilson(mean: float, rows: int) -> Interval:
+    """The interval of a share of that many rows, at least one, each of which counts as 0 or as 1."""
     square = Z_95 * Z_95
     middle = (mean + square / (2 * rows)) / (1 + square / rows)
     half = Z_95 / (1 + square / rows) * math.sqrt(mean * (1 - mean) / rows + square / (4 * rows * rows))

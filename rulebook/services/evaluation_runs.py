@@ -38,6 +38,11 @@ def named_folder(name: str) -> str:
     return os.path.join(_all(), f"{plain}-python-{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}")
 
 
+def calibrations_folder(evaluation: str) -> str:
+    """The folder for the calibrations of scorers of an evaluation's file, whose runs are no runs of the evaluation."""
+    return os.path.join(store_folder(), "calibrations", project_key(evaluation))
+
+
 def run_folders(folder: str) -> list[str]:
     """The folders of all runs in `folder`, the latest first."""
     try:

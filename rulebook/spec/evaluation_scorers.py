@@ -76,7 +76,7 @@ def _with_options(reader: Reader, kind: str, path: Path, given: object, beside: 
     if keys is None:
         return None
     for key in beside.model_fields_set & keys.model_fields_set:
-        if key == "name" or isinstance(keys, MarkedKeys):  # in `jev`, `threshold` is no pass mark
+        if key != "threshold" or isinstance(keys, MarkedKeys):  # in `jev`, `threshold` is no pass mark
             reader.add_at_key("RB215", (*path[:-1], key), key=key, why=f"it stands inside `{kind}` already. Keep one.")
     name = beside.name or keys.name or _default_name(kind, options)
     if kind != "sql" and not _LABEL.fullmatch(name):
@@ -90,7 +90,8 @@ def _with_options(reader: Reader, kind: str, path: Path, given: object, beside: 
     for below_it, fault in faults_in(keys):
         reader.add_fault(fault, (*path, *below_it))
     columns = _inputs(reader, path, keys)
-    return ScorerSpec(kind, name, path, columns, _others(options), _mark(keys, beside), "inputs" in options, keys)
+    mark, card = _mark(keys, beside), beside.card or keys.card
+    return ScorerSpec(kind, name, path, columns, _others(options), mark, "inputs" in options, keys, card)
 
 
 def _mark(keys: ScorerKeys, beside: BesideScorer) -> float:
@@ -110,7 +111,7 @@ def _inputs(reader: Reader, path: Path, keys: ScorerKeys) -> tuple[str, ...] | N
 
 
 def _others(options: Mapping[str, object]) -> dict[str, object]:
-    return {key: value for key, value in options.items() if key not in ("name", "inputs", "threshold")}
+    return {key: value for key, value in options.items() if key not in ("name", "inputs", "threshold", "card")}
 
 
 def _default_name(kind: str, options: Mapping[str, object]) -> str:

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from rulebook.languages.fields import FolderPath
 from rulebook.spec.head import Text, Texts
 
 
@@ -13,6 +14,9 @@ class ScorerKeys(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
     name: Text | None = Field(None, description="What its scores are called, such as `intent-match`.")
+    card: FolderPath | None = Field(
+        None, description="The card of `rulebook calibrate`, from the folder of this file; `FILE.NAME.card.json` else."
+    )
 
 
 class MarkedKeys(ScorerKeys):

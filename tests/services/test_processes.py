@@ -242,20 +242,3 @@ def test_a_host_that_ignores_its_children_gets_no_false_success() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "None it ended, and nobody can say how True\n"
-
-
-def test_a_program_is_stopped_as_soon_as_it_is_to_end_with_all_that_it_started(mark: str) -> None:
-    sign = os.eventfd(0, os.EFD_CLOEXEC)
-
-    def printed(data: bytes) -> bool:
-        os.eventfd_write(sign, 1)
-        return bool(data)
-
-    try:
-        done = run("sh", "-c", f"setsid sleep {mark} & echo begun; exec sleep {mark}", watch=printed, until=sign)
-        again = run("sleep", mark, until=sign)
-    finally:
-        os.close(sign)
-    assert (done.exit, done.stopped, done.timed_out, done.stdout) == (None, True, False, "begun\n")
-    assert (again.exit, again.stopped, again.timed_out) == (None, True, False)
-    assert running(mark) == []
