@@ -12,7 +12,7 @@ from model_server import endpoint, says
 
 import rulebook
 from rulebook import Evaluation, EvaluationScorerResult, UnmeasuredError, scorers
-from rulebook.api.evaluation_files import load_evaluation
+from rulebook.api.evaluation_loading import load_evaluation
 from rulebook.api.own_machine import own_ports
 from rulebook.services.evaluation_journal import read_records
 from rulebook.services.evaluation_runs import runs_folder

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 import rulebook
 from rulebook import Evaluation, EvaluationScorerResult, scorers
-from rulebook.api.evaluation_files import load_evaluation
+from rulebook.api.evaluation_loading import load_evaluation
 from rulebook.api.linting import lint_file
 from rulebook.api.own_machine import own_ports
 from rulebook.errors import UnfitKind, UnfitOption

@@ -1,32 +1,24 @@
 """The task of an evaluation as a run takes it: for one row after the other, or for several at once."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
-
-from msgspec import Struct
 
 from rulebook.api.functions import Function
 from rulebook.api.row_scorers import row_task
+from rulebook.api.task_at_work import TaskAtWork
 from rulebook.errors import UsageError
 from rulebook.languages.run_errors import TemplateError
 from rulebook.languages.template import Template
 from rulebook.ports import Files, Ports
 from rulebook.services.parallel import cores
 from rulebook.services.row_threads import EndSign, RowThreads
-from rulebook.session.evaluating import Task, output_of
+from rulebook.session.evaluating import output_of
 from rulebook.session.evaluating_together import Crew
 from rulebook.session.row_commands import RowCommand
 from rulebook.session.row_questions import RowAsking, RowQuestion
 from rulebook.spec.evaluation_parts import RowTask
 from rulebook.spec.evaluation_task import OWN_NAMES, templates_of
 from rulebook.spec.provider_files import config_files, read_providers
-
-
-class TaskAtWork(Struct, frozen=True):
-    """`task` gives the output of one row after the other; `crew_of`, where it is not None, that of several at once."""
-
-    task: Task | None = None
-    crew_of: Callable[[], Crew] | None = None
 
 
 def function_task(task: object, at_once: int | None = None) -> TaskAtWork:

@@ -7,9 +7,9 @@ from typing import Any
 
 from rulebook.api.dataset_names import revision_named
 from rulebook.api.evaluation_runs import EvaluationRun
-from rulebook.api.evaluation_tasks import TaskAtWork, function_task
 from rulebook.api.functions import Function
 from rulebook.api.row_scorers import columns_needed, output_kind, row_scorer
+from rulebook.api.task_at_work import TaskAtWork
 from rulebook.api.told_options import told_options
 from rulebook.errors import UnfitKind, UnfitOption
 from rulebook.evidence.row_columns import Kind
@@ -47,7 +47,7 @@ class Evaluation:
         self.scorers = scorers
         self.metadata = metadata
         self._output = output
-        self._task = TaskAtWork() if task is None else function_task(task)
+        self._task = _at_work(task)
         self._scorers = tuple(row_scorer(each, self._columns) for each in scorers)
         self.scorer_names = tuple(each.name for each in self._scorers)
         _check_names(self.scorer_names)
@@ -128,6 +128,14 @@ def _scorers(given: object) -> tuple[object, ...]:
     if not scorers:
         raise UnfitOption("An evaluation needs scorers, such as `scorers=[rulebook.scorers.json_valid()]`.")
     return scorers
+
+
+def _at_work(task: object) -> TaskAtWork:
+    if task is None:
+        return TaskAtWork()
+    from rulebook.api.evaluation_tasks import function_task  # threads, which rows with an output do without
+
+    return function_task(task)
 
 
 def _check(what: str, name: str, inputs: Iterable[str], known: Iterable[str]) -> None:

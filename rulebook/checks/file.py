@@ -21,7 +21,8 @@ from rulebook.evidence.sources import DeclaredSubmission
 from rulebook.languages.bounds import Bounds
 from rulebook.languages.faults import Fault, LanguageError, refused
 from rulebook.languages.fields import RepositoryPath
-from rulebook.languages.pattern import MAX_TEXT_CHARACTERS, SEARCH_LIMIT_S, PatternField
+from rulebook.languages.pattern import MAX_TEXT_CHARACTERS, SEARCH_LIMIT_S
+from rulebook.languages.pattern_field import PatternField
 from rulebook.languages.template import TemplateField
 from rulebook.languages.types import Scope
 from rulebook.languages.values import Sha256

@@ -13,7 +13,8 @@ from rulebook.evidence.reading_text import place_in, text_of
 from rulebook.evidence.record import Wants
 from rulebook.evidence.sources import AssistantText, in_words, texts_of, wants_of
 from rulebook.languages.formula_search import safe_when_cut
-from rulebook.languages.pattern import MAX_TEXT_CHARACTERS, SEARCH_LIMIT_S, Engine, Pattern, pattern_from
+from rulebook.languages.pattern import MAX_TEXT_CHARACTERS, SEARCH_LIMIT_S, Engine, Pattern
+from rulebook.languages.pattern_field import pattern_from
 from rulebook.languages.types import Scope
 from rulebook.languages.values import Several
 from rulebook.outcome import Measurement, Outcome, Seen, reaches, student_fault

@@ -1,13 +1,13 @@
 """The work of `rulebook evaluation run`, apart from its options."""
 
 import os
-import shlex
 import sys
 import time
 from argparse import Namespace
 from collections.abc import Mapping
 
-from rulebook.api.evaluation_files import EvaluationRules, load_evaluation
+from rulebook.api.evaluation_loading import load_evaluation
+from rulebook.api.runnable_evaluation import RunnableEvaluation
 from rulebook.cli import output
 from rulebook.cli.handing_out import hand_out
 from rulebook.errors import UsageError
@@ -36,6 +36,8 @@ def run_evaluation(given: Namespace, params: Mapping[str, str]) -> int:
     except BaseException:
         progress.clear()
         if progress.done:
+            import shlex  # only a run that was stopped pays for it
+
             again = ["rulebook", "evaluation", "run", given.file, "--resume"]
             again += ["--allow-python"] * given.allow_python + (["--limit", str(given.limit)] if given.limit else [])
             again += ["--cache", given.cache] if given.cache else []
@@ -53,7 +55,7 @@ def run_evaluation(given: Namespace, params: Mapping[str, str]) -> int:
 class Progress:
     """One line on a terminal that says how many rows are done and how long the others will take."""
 
-    def __init__(self, rules: EvaluationRules, limit: int | None) -> None:
+    def __init__(self, rules: RunnableEvaluation, limit: int | None) -> None:
         self.done = 0
         self._shows = sys.stderr is not None and sys.stderr.isatty()
         self._total = min(rules.dataset.row_count, limit or sys.maxsize) if self._shows else 0

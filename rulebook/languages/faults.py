@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from msgspec import Struct, field
-from pydantic_core import PydanticCustomError
 
 from rulebook.place import Path
 
@@ -47,6 +46,8 @@ class LanguageError(Exception):
         super().__init__("; ".join(fault.code for fault in faults))
 
 
-def refused(error: LanguageError) -> PydanticCustomError:
+def refused(error: LanguageError) -> Exception:
     """The error to raise from a field validator, so that the reader of the file finds the faults again."""
+    from pydantic_core import PydanticCustomError  # 10 ms, which only who reads fields pays for
+
     return PydanticCustomError("rulebook_language", "not valid", {"faults": error.faults})

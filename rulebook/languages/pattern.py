@@ -1,13 +1,10 @@
 """Regular expressions: a pattern, its flags, and whose meaning it has."""
 
-import re
-from typing import Annotated, Literal
+from typing import Literal
 
 from msgspec import Struct
-from pydantic import PlainValidator, WithJsonSchema
-from pydantic_core import PydanticCustomError
 
-from rulebook.languages.faults import Fault, LanguageError, Shown, refused
+from rulebook.languages.faults import Fault, LanguageError, Shown
 from rulebook.languages.types import Scope
 
 Engine = Literal["python", "re2"]
@@ -88,30 +85,6 @@ def read_pattern(text: str, flags: str = "", engine: Engine = "python") -> Patte
     return pattern
 
 
-def pattern_from(value: object, flags: str = "", engine: Engine = "python") -> Pattern:
-    """What stands in a field, as a pattern. Raises what a field validator may raise, RB127 among it."""
-    match value:
-        case Pattern():
-            return value
-        case str():
-            try:
-                return read_pattern(value, flags, engine)
-            except LanguageError as error:
-                raise refused(error) from error
-        case [str() as inside] if re.fullmatch(r"[\w^-]+", inside):
-            raise refused(LanguageError(list_for_pattern(inside)))
-        case _:
-            raise PydanticCustomError("rulebook_wrong_type", "not text", {"wanted": "text (a pattern)"})
-
-
 def list_for_pattern(inside: str) -> Fault:
     """RB127: a list of the one text `inside` stands where a pattern is wanted."""
     return Fault("RB127", {"list": Shown([inside]), "pattern": Shown(f"[{inside}]"), "text": Shown(inside)})
-
-
-PatternField = Annotated[
-    Pattern,
-    PlainValidator(lambda value: pattern_from(value)),
-    WithJsonSchema({"type": "string", "format": "regex"}),
-]
-"""A field that holds one pattern, read without flags: a check with `flags` or `engine` reads it again."""

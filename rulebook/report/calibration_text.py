@@ -14,8 +14,8 @@ from rulebook.report.calibration import Calibration, Classes
 from rulebook.report.calibration_notes import notes_of
 from rulebook.report.evaluation_interval import Interval
 from rulebook.report.evaluation_text import figure
-from rulebook.report.model_costs import spent_lines
 from rulebook.report.pass_marks import Verdicts
+from rulebook.report.spent import spent_lines
 from rulebook.spec.judge_cards import Subject
 from rulebook.terminal import WIDTH, columns, cut, harmless, padded, painted, wrapped
 

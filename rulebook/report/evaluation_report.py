@@ -4,8 +4,8 @@ from rulebook import __version__
 from rulebook.report.evaluation_gates import Verdict
 from rulebook.report.evaluation_outcome import Evaluated
 from rulebook.report.evaluation_tally import Summary
-from rulebook.report.model_costs import spent_json
 from rulebook.report.plain_json import plain
+from rulebook.report.spent import spent_json
 from rulebook.spec.gate_parts import PERCENTS
 
 SCHEMA = "rulebook.evaluation-report"

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from rulebook.report.evaluation_outcome import Evaluated, Told
 from rulebook.report.evaluation_tally import Summary
-from rulebook.report.model_costs import spent_lines
+from rulebook.report.spent import spent_lines
 from rulebook.spec.gate_parts import PERCENTS
 from rulebook.terminal import WIDTH, columns, cut, harmless, padded, painted, wrapped
 

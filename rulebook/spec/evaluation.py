@@ -8,13 +8,14 @@ from rulebook.diagnostic import has_errors
 from rulebook.languages.faults import Shown
 from rulebook.place import Path
 from rulebook.source.located import Located
-from rulebook.spec.evaluation_parts import EvaluationSpec, StoredDataset
+from rulebook.spec.evaluation_parts import EvaluationSpec
 from rulebook.spec.evaluation_scorers import read_scorers
 from rulebook.spec.evaluation_task import read_task
 from rulebook.spec.gates import read_gates
 from rulebook.spec.head import Head, Text
 from rulebook.spec.params import Param
 from rulebook.spec.reader import Reader
+from rulebook.spec.ready_evaluation import StoredDataset
 from rulebook.spec.validation import below, validate_options
 
 _STRICT = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)

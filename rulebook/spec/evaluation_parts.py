@@ -1,6 +1,7 @@
 """An evaluation as it was written: the parts of a `rulebook.evaluation` file, typed."""
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 
 from msgspec import Struct
 from pydantic import BaseModel
@@ -11,6 +12,7 @@ from rulebook.source.located import Located
 from rulebook.spec.gate_parts import Gate
 from rulebook.spec.head import Head
 from rulebook.spec.params import Param
+from rulebook.spec.ready_evaluation import StoredDataset
 
 
 class ScorerSpec(Struct, frozen=True):
@@ -31,13 +33,6 @@ class ScorerSpec(Struct, frozen=True):
     has_inputs: bool = False
     keys: BaseModel | None = None
     card: str | None = None
-
-
-class StoredDataset(Struct, frozen=True):
-    """A dataset of this machine's store: its latest revision where none is named."""
-
-    name: str
-    revision: str | None = None
 
 
 class ModelTask(Struct, frozen=True):
@@ -80,6 +75,16 @@ class EvaluationSpec(Struct, frozen=True):
     gates: Sequence[Gate]
     task: RowTask | None = None
     params: tuple[Param, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.head.name
+
+    @property
+    def digest(self) -> str:
+        """The digest of the file's text."""
+        return sha256(self.document.text.encode("utf-8", "surrogatepass")).hexdigest()
 
     @property
     def has_task(self) -> bool:

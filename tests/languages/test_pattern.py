@@ -9,7 +9,8 @@ from pydantic import BaseModel, ValidationError
 
 from rulebook.codes import CODES
 from rulebook.languages.faults import LanguageError
-from rulebook.languages.pattern import Engine, PatternField, read_pattern
+from rulebook.languages.pattern import Engine, read_pattern
+from rulebook.languages.pattern_field import PatternField
 
 
 def refused(text: str, flags: str = "", engine: Engine = "python") -> list[str]:
