@@ -117,7 +117,7 @@ def test_o6_a_row_without_a_score_is_in_no_mean_and_the_table_says_how_many_rows
     (tmp_path / "scorer_of_o6.py").write_text(O6_SCORER, encoding="utf-8")
     (tmp_path / "o6.yaml").write_text(O6_FILE, encoding="utf-8")
     found = load_evaluation(str(tmp_path / "o6.yaml"), own_ports(), allow_python=True).run()
-    some, share = found.scorers
+    some, share = found.outcome.scorers
     assert (some.mean, some.scores, some.rows, some.empty, some.failed) == (0.5, 2, 2, 1, 0)
     assert (share.mean, share.rows, share.empty, share.failed) == (0.5, 2, 0, 1)
     own = rulebook.function(__import__("scorer_of_o6").some)

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import rulebook
-from rulebook.api.told_options import spec_options
+from rulebook.api.spec_options import spec_options
 from rulebook.cli.main import main
 from rulebook.services.evaluation_journal import read_head
 from rulebook.services.evaluation_runs import find_run

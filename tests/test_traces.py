@@ -192,7 +192,7 @@ def test_an_evaluation_file_finds_the_sessions_beside_itself(session: str, tmp_p
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
     found = load_evaluation(str(tmp_path / "traced.yaml"), own_ports(), allow_python=True).run()
-    assert [each.mean for each in found.scorers] == [1.0]
+    assert [each.mean for each in found.outcome.scorers] == [1.0]
 
 
 
@@ -223,7 +223,7 @@ def test_a_judge_in_a_file_is_shown_the_session_beside_it(
         (tmp_path / "judged.yaml").write_text(JUDGED.format(trace=trace, url=server.url), encoding="utf-8")
         found = load_evaluation(str(tmp_path / "judged.yaml"), own_ports()).run()
         assert ["[tool]: Welcome" in body["messages"][-1]["content"] for body in server.bodies] == [True] * (mean is not None)
-    assert [(each.mean, each.failed) for each in found.scorers] == [(mean, int(mean is None))]
+    assert [(each.mean, each.failed) for each in found.outcome.scorers] == [(mean, int(mean is None))]
 
 
 def test_a_judge_in_a_file_may_name_a_session_that_no_row_has(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_a_judge_in_a_file_may_name_a_session_that_no_row_has(tmp_path: Path) ->
         assert [each.code for each in lint_file(str(tmp_path / "judged.yaml")).diagnostics] == []
         found = load_evaluation(str(tmp_path / "judged.yaml"), own_ports()).run()
         assert "## trace\n\n[missing: there is no value here]" in server.bodies[0]["messages"][-1]["content"]
-    assert [each.mean for each in found.scorers] == [0.5]
+    assert [each.mean for each in found.outcome.scorers] == [0.5]
     (tmp_path / "plain.yaml").write_text(
         "schema: rulebook.evaluation\nversion: 1\nname: plain\ndataset: {rows: [{output: a}]}\n"
         "scorers: [{contains: {inputs: [output, trace]}}]\n"
