@@ -1,5 +1,6 @@
 """Scores of whole columns: the same as row by row, and nothing made up for what cannot be scored."""
 
+import gc
 import json
 import re
 from pathlib import Path
@@ -12,6 +13,7 @@ from rulebook.languages.pattern import Pattern
 from rulebook.measures import levenshtein as levenshtein_module
 from rulebook.measures.regex_match import Sought, regex_match_scores
 from rulebook.ports import SearchPattern
+from rulebook.services.collector import collecting_seldom
 
 VALUES: list[object] = [
     "", "   ", "a", "A", " a ", "aaa", "abc", "é", "E\u0301", "straße", "STRASSE",
@@ -132,3 +134,17 @@ def test_nothing_is_made_up_for_a_row_without_a_score(tmp_path: Path) -> None:
 def test_what_cannot_be_scored_by_columns_is_refused(scorers: list[object], data: object, said: str) -> None:
     with pytest.raises((UnfitOption, UnfitKind), match=said):
         rulebook.scorers.score_columns(scorers, data)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("threshold", [(700, 10, 10), (0, 10, 10), (200_000, 5, 5)])
+def test_the_collector_is_as_it_was_afterwards(threshold: tuple[int, int, int]) -> None:
+    before = gc.get_threshold()
+    gc.set_threshold(*threshold)
+    try:
+        with pytest.raises(ValueError, match="within"), collecting_seldom():
+            assert gc.get_threshold() == ((100_000, 10, 10) if threshold[0] == 700 else threshold)
+            raise ValueError("within")
+        rulebook.scorers.score_columns([rulebook.scorers.json_valid()], {"output": ["1"]})
+        assert gc.get_threshold() == threshold
+    finally:
+        gc.set_threshold(*before)

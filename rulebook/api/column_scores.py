@@ -7,6 +7,7 @@ from rulebook.api.scorer_handle import Scorer
 from rulebook.errors import DatasetError, UnfitKind, UnfitOption
 from rulebook.evidence.rows import DamagedRow, Row
 from rulebook.measures.table import columns_of_scores
+from rulebook.services.collector import collecting_seldom
 from rulebook.spelling import guess, listed
 
 _ROWS = 1_024
@@ -29,9 +30,10 @@ def score_columns(scorers: Sequence[Scorer], data: object) -> dict[str, list[flo
         raise UnfitOption(f"Two scorers are called `{twice[0]}`. Give one of them another name with `name=`.")
     measures = [each.measure for each in scorers]
     found: dict[str, list[float]] = {name: [] for name in names}
-    for columns in _pieces(scorers, data):
-        for name, scored in zip(names, columns_of_scores(measures, columns.__getitem__), strict=True):
-            found[name] += [score for score, _ in scored]
+    with collecting_seldom():
+        for columns in _pieces(scorers, data):
+            for name, scored in zip(names, columns_of_scores(measures, columns.__getitem__), strict=True):
+                found[name] += [score for score, _ in scored]
     return found
 
 

@@ -16,6 +16,7 @@ from rulebook.evidence.row_columns import Kind
 from rulebook.measures.row_scores import RowScorer
 from rulebook.services.chance import MachineChance
 from rulebook.services.clock import MachineClock, unix_ms
+from rulebook.services.collector import collecting_seldom
 from rulebook.services.datasets import Dataset, open_dataset
 from rulebook.services.evaluation_journal import JournalHead
 from rulebook.services.evaluation_runs import named_folder
@@ -109,7 +110,8 @@ class Evaluation:
         head = JournalHead(run, self.name, self.scorer_names, run, self.dataset.digest(), options)
         work = Work(self.dataset.scanned_rows, task.task, self._scorers, MachineClock().monotonic_s)
         folder = os.path.join(named_folder(self.name), run)
-        found = run_evaluation(work, head, folder, plan, crew_of=task.crew_of)
+        with collecting_seldom():
+            found = run_evaluation(work, head, folder, plan, crew_of=task.crew_of)
         return EvaluationRun(self, head, folder, about, found)
 
     def _columns(self) -> Mapping[str, Kind]:
