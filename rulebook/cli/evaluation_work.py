@@ -27,6 +27,10 @@ def run_evaluation(given: Namespace, params: Mapping[str, str]) -> int:
     for path in (given.output, given.table):
         if path is not None:
             refuse_over(path, (given.file,))
+    if given.table is not None:
+        from rulebook.services.evaluation_table import table_format  # only a table pays for it
+
+        table_format(given.table)
     if given.cache is not None and os.path.lexists(given.cache) and not os.path.isdir(given.cache):
         raise UsageError(f"`{given.cache}` is no folder. Answers of models are kept in a folder: name one.")
     rules = load_evaluation(given.file, machine_ports(given.file, given.cache), allow_python=given.allow_python)
@@ -46,8 +50,9 @@ def run_evaluation(given: Namespace, params: Mapping[str, str]) -> int:
         raise
     progress.clear()
     if given.table is not None:
-        run.to_parquet(given.table)
+        run.to_table(given.table)
         output.say(f"Wrote {given.table}.")
+    output.say(f"This is run {run.id}. Hold it against another of these rows: rulebook evaluation compare A B")
     hand_out(given, run.outcome, evaluation_report, render_evaluation, headline)
     return exit_status(run.outcome)
 

@@ -11,6 +11,7 @@ from rulebook.services.evaluation_journal import Journal, JournalHead, read_reco
 from rulebook.services.model_meter import metered
 from rulebook.session.evaluating import Work, evaluate_rows
 from rulebook.session.evaluating_together import Crew, evaluate_together
+from rulebook.session.paths_in_no_row import paths_in_no_row
 from rulebook.spec.gate_parts import Gate
 
 
@@ -59,12 +60,5 @@ def run_evaluation(
             reckoning.add_all(records)
             heard(reckoning.rows)
         journal.sync()
-    return reckoning.outcome(head.name, head.run, plan.gates, plan.notes())
-
-
-def reckoned(head: JournalHead, folder: str, plan: Plan) -> Evaluated:
-    """What the rows in a run's journal come to. Raises UsageError where it is damaged."""
-    reckoning = Reckoning(head.scorers, plan.thresholds)
-    for record in read_records(folder):
-        reckoning.add(record)
-    return reckoning.outcome(head.name, head.run, plan.gates, plan.notes())
+    notes = [*plan.notes(), *paths_in_no_row(head, work.rows(), read_records(folder))]
+    return reckoning.outcome(head.name, head.run, plan.gates, notes)
