@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from model_server import Act, Handler, endpoint, gives, says
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 from pydantic import v1 as older
 
 import rulebook
@@ -175,13 +175,14 @@ def test_columns_are_fenced_and_a_null_is_said_to_be_missing() -> None:
         says('Here it is: {"score": 1}'),
         says('{"score": 1}'),
         says(json.dumps({**GOOD, "score": 1.5})),
+        says('{"score": 0, ' + json.dumps(GOOD)[1:]),
         says(json.dumps(GOOD), "length"),
         says(json.dumps(GOOD), "content_filter"),
         says(json.dumps(GOOD), refusal="I will not."),
         says(""),
         gives(400, {}),
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_an_answer_that_does_not_fit_fails_its_row_alone(reply: Act) -> None:
     with endpoint(reply, says(json.dumps(GOOD))) as server:
@@ -256,6 +257,43 @@ def test_a_prompt_that_fails_fails_its_row_and_no_other() -> None:
     assert none == scorers.RowFailure("UnfitKind", "`prompt_fn` must return text; this is 1.")
     assert isinstance(good, EvaluationScorerResult)
     assert unknown == scorers.RowFailure("KeyError", "'c'")
+
+
+class Ends(BaseModel):
+    score: float
+
+    @field_validator("score")
+    @classmethod
+    def ends(cls, score: float) -> float:
+        raise SystemExit("over")
+
+
+def ends(*_: object, **__: object) -> Any:
+    raise SystemExit("over")
+
+
+@pytest.mark.parametrize(
+    ("answer", "options"),
+    [(Ends, {}), (TraceQuality, {"prompt_fn": ends}), (TraceQuality, {"parse_fn": ends})],
+    ids=["a validator", "prompt_fn", "parse_fn"],
+)
+def test_attack_a_function_that_ends_the_program_fails_its_row_alone(answer: Any, options: dict[str, Any]) -> None:
+    with endpoint(says(json.dumps(GOOD))) as server:
+        judge = scorers.llm_judge(answer, model="m", base_url=server.url, **options)
+        (row,) = judge.score_rows([{"output": "a"}])
+    assert row == scorers.RowFailure("RuntimeError", "it would end the program (SystemExit: over)")
+
+
+def test_an_error_that_cannot_be_said_is_its_rows() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    def ask(*_: object, **__: object) -> str:
+        raise Mute
+
+    judge = scorers.llm_judge(TraceQuality, model="m", base_url="http://127.0.0.1:9/v1", prompt_fn=ask)
+    assert list(judge.score_rows([{"output": "a"}])) == [scorers.RowFailure("Mute", "it does not say why")]
 
 
 def test_parameters_go_with_every_request() -> None:

@@ -20,6 +20,7 @@ from rulebook.evidence.judge_answers import (
     NoAnswer,
     Question,
     answers_to,
+    ended_program,
     object_in,
     whole_text,
 )
@@ -112,6 +113,8 @@ class _Asked:
             return self._question(columns, row, ask)
         except Exception as error:  # the caller's own function fails its row and no other
             return error
+        except SystemExit as error:
+            return ended_program(error)
 
     def _question(self, columns: tuple[str, ...], row: Values, ask: Ask) -> Question:
         judge = self.judges[ask.judge]

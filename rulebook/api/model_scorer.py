@@ -12,7 +12,7 @@ from rulebook.api.scorer_result import EvaluationScorerResult
 from rulebook.api.traces import session_of, sessions_among
 from rulebook.errors import Missing, UsageError
 from rulebook.evidence.ballots import Ask, Ballot, Voting, polled
-from rulebook.measures.row_scores import RowFailure, lacks_column
+from rulebook.measures.row_scores import RowFailure, failure_of, lacks_column
 
 ROWS_TOGETHER = 256
 """How many rows are asked about at the same time, as far as the configuration's `concurrency` lets them."""
@@ -142,4 +142,4 @@ def _worth_asking_again(found: EvaluationScorerResult | Exception) -> bool:
 def _told(found: EvaluationScorerResult | Exception) -> EvaluationScorerResult | RowFailure:
     if not isinstance(found, Exception):
         return found
-    return RowFailure("UnmeasuredError" if isinstance(found, Missing) else type(found).__name__, str(found))
+    return RowFailure("UnmeasuredError", str(found)) if isinstance(found, Missing) else failure_of(found)

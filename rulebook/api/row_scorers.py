@@ -150,7 +150,7 @@ def output_kind(function: ANY_FUNCTION) -> Kind:
     """The kind of column that a task's output makes, by its annotation; text where it has none."""
     try:
         hint = get_type_hints(function.body).get("return", str)
-    except (NameError, TypeError, AttributeError, SyntaxError):  # a hint that only a type checker can read
+    except Exception:  # a hint that only a type checker can read: working out its text may raise anything
         return "text"
     return _KINDS.get(hint, "json")
 

@@ -136,10 +136,17 @@ def _answer(reply: ModelReply | ModelFailure, read: Callable[[ModelReply], Read]
         return NoAnswer(error, reply.spent)
     except Exception as error:
         return NoAnswer(error, reply.spent)
+    except SystemExit as error:
+        return NoAnswer(ended_program(error), reply.spent)
 
 
 def _is_unread(answer: object) -> bool:
     return isinstance(answer, NoAnswer) and isinstance(answer.error.__cause__, Unreadable)
+
+
+def ended_program(error: SystemExit) -> Exception:
+    """What is said of a function of the caller's own that would end the program: it ends its row alone."""
+    return RuntimeError(f"it would end the program (SystemExit: {error})")
 
 
 def whole_text(reply: ModelReply) -> str:
@@ -161,11 +168,21 @@ def object_in(reply: ModelReply) -> Mapping[str, object]:
     text = _THOUGHT.sub("", whole_text(reply), count=1).strip()
     block = _FENCED.fullmatch(text)
     try:
-        found = json.loads(block[1] if block else text)
+        found = json.loads(block[1] if block else text, object_pairs_hook=_said_once)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"is no JSON object: {shortened(text)}") from error
     if not isinstance(found, dict):
         raise Unreadable(f"is no JSON object: {shortened(text)}")
+    return found
+
+
+def _said_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """The object with these keys. Raises Unreadable for a key that stands twice: nobody knows which one is meant."""
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            raise Unreadable(f"says {shortened(key)} twice")
+        found[key] = value
     return found
 
 

@@ -125,7 +125,11 @@ def lacks_column(scorer: str, column: str) -> RowFailure:
 
 def failure_of(error: BaseException) -> RowFailure:
     """An exception as what a row keeps of it."""
-    return RowFailure(type(error).__name__, str(error)[:MAX_MESSAGE])
+    try:
+        said = str(error)
+    except Exception:  # an exception of a user's own may fail at that too
+        said = "it does not say why"
+    return RowFailure(type(error).__name__, said[:MAX_MESSAGE])
 
 
 MAX_MESSAGE = 2_000

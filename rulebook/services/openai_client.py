@@ -8,9 +8,6 @@ import openai
 MAX_BODY_BYTES = 8 * 1024 * 1024
 """How much of an answer is taken; what an endpoint sends beyond that is not read."""
 
-NO_KEY = "none"
-"""What an endpoint is sent as its key that takes none."""
-
 _CONNECT_S = 10.0
 
 
