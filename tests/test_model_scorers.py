@@ -14,6 +14,7 @@ from pydantic import v1 as older
 import rulebook
 from rulebook import EvaluationScorerResult, UnmeasuredError, scorers
 from rulebook.api.own_machine import own_ports
+from rulebook.errors import Stopped
 
 
 @pytest.fixture(autouse=True)
@@ -284,16 +285,29 @@ def test_attack_a_function_that_ends_the_program_fails_its_row_alone(answer: Any
     assert row == scorers.RowFailure("RuntimeError", "it would end the program (SystemExit: over)")
 
 
-def test_an_error_that_cannot_be_said_is_its_rows() -> None:
+@pytest.mark.parametrize("option", ["prompt_fn", "parse_fn"])
+def test_a_signal_within_a_function_of_the_callers_ends_the_program(option: str) -> None:
+    def stopped(*_: object, **__: object) -> Any:
+        raise Stopped
+
+    given: dict[str, Any] = {option: stopped}
+    with endpoint(says("x")) as server, pytest.raises(Stopped):
+        scorers.llm_judge(TraceQuality, model="m", base_url=server.url, **given)(output="a")
+
+
+def test_an_error_that_cannot_be_said_or_stored_is_its_rows() -> None:
     class Mute(Exception):
         def __str__(self) -> str:
             raise ValueError
 
-    def ask(*_: object, **__: object) -> str:
-        raise Mute
+    def ask(_: object, output: Any) -> str:
+        raise output
 
     judge = scorers.llm_judge(TraceQuality, model="m", base_url="http://127.0.0.1:9/v1", prompt_fn=ask)
-    assert list(judge.score_rows([{"output": "a"}])) == [scorers.RowFailure("Mute", "it does not say why")]
+    assert list(judge.score_rows([{"output": Mute()}, {"output": ValueError("\ud800")}])) == [
+        scorers.RowFailure("Mute", "it does not say why"),
+        scorers.RowFailure("ValueError", "\\ud800"),
+    ]
 
 
 def test_parameters_go_with_every_request() -> None:

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from rulebook.errors import Missing
+from rulebook.errors import Missing, Stopped
 from rulebook.evidence.judge_question import AGAIN
 from rulebook.model_port import ModelFailure, ModelReply, ModelRequest, Models
 from rulebook.outcome import Spent, spent_in_all
@@ -136,6 +136,8 @@ def _answer(reply: ModelReply | ModelFailure, read: Callable[[ModelReply], Read]
         return NoAnswer(error, reply.spent)
     except Exception as error:
         return NoAnswer(error, reply.spent)
+    except Stopped:
+        raise
     except SystemExit as error:
         return NoAnswer(ended_program(error), reply.spent)
 

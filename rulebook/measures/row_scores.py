@@ -126,7 +126,7 @@ def lacks_column(scorer: str, column: str) -> RowFailure:
 def failure_of(error: BaseException) -> RowFailure:
     """An exception as what a row keeps of it."""
     try:
-        said = str(error)
+        said = str(error).encode("utf-8", "backslashreplace").decode("utf-8")  # half a character cannot be stored
     except Exception:  # an exception of a user's own may fail at that too
         said = "it does not say why"
     return RowFailure(type(error).__name__, said[:MAX_MESSAGE])

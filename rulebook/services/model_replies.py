@@ -101,6 +101,11 @@ def shown(text: str) -> str:
     return line if len(line) <= _SHOWN_CHARACTERS else line[: _SHOWN_CHARACTERS - 1] + "…"
 
 
+def writable(text: str) -> str:
+    """The text with lone surrogates written out: UTF-8 cannot hold them."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def _first(data: Any) -> dict[str, Any] | None:
     choices = data.get("choices") if isinstance(data, dict) else None
     first = choices[0] if isinstance(choices, list) and choices else None
@@ -108,11 +113,10 @@ def _first(data: Any) -> dict[str, Any] | None:
 
 
 def _text(content: Any) -> str:
-    """The text of a message: as it is, or that of its parts."""
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    return "\n".join(p["text"] for p in parts if isinstance(p, dict) and isinstance(p.get("text"), str))
+    """The text of a message: as it is, or that of its parts, as it can be kept."""
+    parts = [{"text": content}] if isinstance(content, str) else content if isinstance(content, list) else []
+    text = "\n".join(p["text"] for p in parts if isinstance(p, dict) and isinstance(p.get("text"), str))
+    return writable(text)
 
 
 def _finish(said: object) -> Finish:
