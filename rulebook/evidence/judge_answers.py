@@ -77,16 +77,22 @@ def answers_to(
     """An answer to each question, in their order; all are under way together.
 
     `read` makes the answer of a reply and raises Unreadable for one that is none; with `again` it is asked for once
-    more, in words that say so. Whatever else `read` raises, a function of the caller's own, is that question's failure.
-    `queued`: there may be very many of them, and the limit of each begins with its turn.
+    more, in words that say so. What could not be read in the end is kept for no later run. Whatever else `read` raises,
+    a function of the caller's own, is that question's failure. `queued`: there may be very many of them, and the limit
+    of each begins with its turn.
     """
     found = _asked(questions, models, read, limit_s, queued)
-    unread = [index for index, each in enumerate(found) if _is_unread(each)] if again else []
-    if not unread:
-        return found
-    repeated = [replace(questions[index], user=questions[index].user + AGAIN) for index in unread]
-    for index, answer in zip(unread, _asked(repeated, models, read, limit_s, queued), strict=True):
-        found[index] = replace(answer, spent=spent_in_all([found[index].spent, answer.spent]))
+    unread = {index: [questions[index]] for index, each in enumerate(found) if _is_unread(each)}
+    if again and unread:
+        repeated = [replace(questions[index], user=questions[index].user + AGAIN) for index in unread]
+        answers = _asked(repeated, models, read, limit_s, queued)
+        for (index, asked), question, answer in zip(unread.items(), repeated, answers, strict=True):
+            asked.append(question)
+            found[index] = replace(answer, spent=spent_in_all([found[index].spent, answer.spent]))
+    for index, asked in unread.items():
+        if _is_unread(found[index]):
+            for question in asked:
+                models.forget(_request(question, limit_s, queued))
     return found
 
 

@@ -104,6 +104,11 @@ class ModelCache:
         if self._room_bytes < 0:
             self._room_bytes = self._sweep()
 
+    def forget(self, digest: str) -> None:
+        """Keep the answer under that digest no longer."""
+        with suppress(OSError):
+            os.unlink(self._path(digest))
+
     def _path(self, digest: str) -> str:
         return os.path.join(self._folder, digest[:2], digest + ".json")
 
