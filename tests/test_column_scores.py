@@ -148,3 +148,9 @@ def test_the_collector_is_as_it_was_afterwards(threshold: tuple[int, int, int]) 
         assert gc.get_threshold() == threshold
     finally:
         gc.set_threshold(*before)
+
+
+@pytest.mark.parametrize("column", ["ab", b"ab", {"a": 1, "b": 2}, iter("ab")], ids=["text", "bytes", "mapping", "iterator"])
+def test_a_column_is_a_list_of_values(column: object) -> None:
+    with pytest.raises(UnfitKind, match="The column `output` must be a list of its values"):
+        rulebook.scorers.score_columns([rulebook.scorers.json_valid()], {"output": column})

@@ -208,7 +208,7 @@ def damage(run: str, change: Callable[[list[str]], list[str]]) -> None:
         (lambda lines: [*lines[:3], "{}\n", *lines[4:]], "is damaged at line 4"),
         (lambda lines: [*lines[:3], *lines[4:]], "has row 4 where row 3 should be"),
         (lambda lines: [*lines[:3], '{"row":3,"results":[[[1.0,null]]]}\n', *lines[4:]], "row 3 has no result for each scorer"),
-        (lambda lines: [*lines[:3], '{"row":3,"results":[[[NaN,null]],[[1,null]]]}\n', *lines[4:]], "is damaged: nan is no score of `same`. Run the evaluation again."),
+        (lambda lines: [*lines[:3], '{"row":3,"results":[[[NaN,null]],[[1,null]]]}\n', *lines[4:]], "is damaged at line 4"),
         (lambda lines: ["{}\n", *lines[1:]], "it has no journal that I can read"),
         (lambda lines: [], "it has no journal that I can read"),
     ],
@@ -358,7 +358,7 @@ def test_very_many_rows(place: Path, compared: Asked) -> None:
             for n in range(1, 20_001)
         ]
         (place / side / "journal.jsonl").write_text("\n".join([json.dumps(head), *lines, ""]), encoding="utf-8")
-        report = {"schema": "rulebook.evaluation-report", "run": run, "rows": {"count": 20_000}, "scorers": []}
+        report = {"schema": "rulebook.evaluation-report", "run": run, "rows": {"count": 20_000}, "scorers": [{"name": name, "threshold": 1.0} for name in ("half", "yes")]}
         (place / side / "report.json").write_text(json.dumps(report), encoding="utf-8")
     status, report = compared("a", "b")
     half, yes = scorer(report, "half"), scorer(report, "yes")
@@ -367,3 +367,11 @@ def test_very_many_rows(place: Path, compared: Asked) -> None:
     assert half["interval"]["low"] == pytest.approx(0.001 - 1.96 * 0.0008165 / 20_000**0.5, rel=1e-3)
     assert (len(yes["fixed"]), len(yes["broken"]), yes["verdict"], yes["p"]) == (10_000, 10_000, "inconclusive", 1.0)
     assert len(report["outputs"]) == 1_000
+
+
+def test_a_report_of_other_scorers_is_refused(ran: Ran, compared: Asked) -> None:
+    a, b = ran(WRONG), ran(RIGHT)
+    report = Path(find_run(b), "report.json")
+    report.write_text(report.read_text(encoding="utf-8").replace('"name": "same"', '"name": "some"'), encoding="utf-8")
+    status, found = compared(a, b)
+    assert (status, "its report is of other scorers than its journal" in found["said"]) == (1, True)

@@ -78,6 +78,8 @@ ROWS = "dataset: {rows: [{output: a, expected: b}]}\n"
         (ROWS + "task: {python: ab}\nscorers: [{json_valid: {}}]\n", "RB214 I can't read `ab` as a function"),
         (ROWS + "task: {python: 'a:b', timeout: 3s}\nscorers: [{json_valid: {}}]\n", "RB215 `timeout` has no effect"),
         (ROWS + "scorers: [{json_valid: {}}]\ngates: {json_valid: {mean: {min: 1}}}\n", "RB302 `json_valid` isn't defined here. Did you mean `json-valid`?"),
+        (ROWS + "scorers: [{json_valid: {name: 1-é}}]\n", "RB214 I can't read `1-é` as the name of a scorer. Write it like `my-scorer`."),
+        (ROWS + "scorers: [{json_valid: {}, threshold: true}]\ngates: {json-valid: {p5: {min: 1}}}\n", "RB203 `threshold` must be a number"),
         (ROWS + "scorers: [{json_valid: {}}]\ngates: {json-valid: {men: {min: 1}}}\n", "RB201 I don't know `men` in a gate. Did you mean `mean`?"),
         (ROWS + "scorers: [{json_valid: {}}]\ngates: {json-valid: {p5: {}}}\n", "RB216 `p5` is empty"),
         (ROWS + "scorers: [{json_valid: {}}]\ngates: {json-valid: {p5: {min: 1, max: 0}}}\n", "RB205 `max` must be 1 or more"),

@@ -18,8 +18,9 @@ def score_columns(scorers: Sequence[Scorer], data: object) -> dict[str, list[flo
 
     `data` is a mapping of columns to lists of values of one length, or whatever a dataset is made of: a path, a list of
     rows, a frame. What a scorer would explain in its metadata is left out; a score is the one that the scorer gives
-    for the row. Raises UnfitKind for a scorer that is not deterministic, UnfitOption for a name that two share or a
-    column that is not there, DatasetError for a row that cannot be read or lacks a column: nothing is made up for it.
+    for the row. Raises UnfitKind for a scorer that is not deterministic and a column that is no list, UnfitOption for a
+    name that two share or a column that is not there, DatasetError for a row that cannot be read or lacks a column:
+    nothing is made up for it.
     """
     for each in scorers:
         if not isinstance(each, Scorer):
@@ -55,6 +56,8 @@ def _check(scorers: Sequence[Scorer], columns: Mapping[str, Sequence[object]]) -
             if name not in columns:
                 hint = guess(name, columns)
                 raise UnfitOption(f"The scorer `{each.name}` reads the column `{name}`, which is not there.{hint}")
+            if isinstance(columns[name], str | bytes | Mapping) or not hasattr(columns[name], "__len__"):
+                raise UnfitKind(f"The column `{name}` must be a list of its values.")
     lengths = {name: len(columns[name]) for each in scorers for name in each.inputs}
     if len(set(lengths.values())) > 1:
         told = listed(tuple(f"{name} ({length})" for name, length in lengths.items()))

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from msgspec import UNSET, Struct
 
 from rulebook.api.evaluation_comparisons import EvaluationComparison
-from rulebook.errors import UnfitOption
+from rulebook.errors import DatasetError, UnfitOption, UsageError
 from rulebook.evidence.row_records import RowRecord
 from rulebook.measures.row_scores import RowFailure
 from rulebook.report.evaluation_outcome import Evaluated
@@ -15,7 +15,7 @@ from rulebook.report.evaluation_report import evaluation_report
 from rulebook.report.evaluation_tally import Summary
 from rulebook.report.evaluation_text import render_evaluation, table_lines
 from rulebook.services.datasets import Dataset
-from rulebook.services.evaluation_journal import JournalHead, read_records
+from rulebook.services.evaluation_journal import JournalHead, read_head, read_records
 from rulebook.services.evaluation_runs import write_report
 from rulebook.session.evaluating import Task
 from rulebook.session.evaluation_running import Plan
@@ -111,8 +111,10 @@ class EvaluationRun:
     def to_parquet(self, path: str | os.PathLike[str] | None = None) -> str:
         """Write one table of the dataset's columns, the outputs and what each scorer said, and give its path.
 
-        `path` None: into the run's folder. Raises UsageError where pyarrow is not installed.
+        `path` None: into the run's folder. Raises UsageError where pyarrow is not installed, DatasetError where the
+        dataset is not what it was.
         """
+        self._check_rows()
         from rulebook.services.evaluation_table import write_results  # Arrow, which only a table pays for
 
         place = None if path is None else os.fspath(path)
@@ -121,8 +123,9 @@ class EvaluationRun:
     def to_table(self, path: str | os.PathLike[str]) -> str:
         """Write the same table as the name of `path` says, `.csv`, `.jsonl` or `.parquet`, and give its path.
 
-        Raises UsageError for another name.
+        Raises UsageError for another name, and what `to_parquet` raises.
         """
+        self._check_rows()
         from rulebook.services.evaluation_table import write_table  # as above
 
         return write_table(self.folder, self.evaluation.dataset, self._names, os.fspath(path))
@@ -136,12 +139,14 @@ class EvaluationRun:
     ) -> "EvaluationRun":
         """Score this run's outputs once more, by `scorers` or those of another `evaluation`; no task is run.
 
-        Raises UnfitOption when both are given, no scorer at all, or a `name` without `scorers`.
+        Raises UnfitOption when both are given, no scorer at all, or a `name` without `scorers`; DatasetError where the
+        dataset is not what it was.
         """
         if scorers is not None and evaluation is not None:
             raise UnfitOption("Give `scorers` or `evaluation`, not both.")
         if name is not None and scorers is None:
             raise UnfitOption("`name` is for new `scorers`: give them too, or leave it out.")
+        self._check_rows()
         other = evaluation or self.evaluation
         given = other.scorers if scorers is None else scorers
         title = name or (f"{self.evaluation.name} (rescored)" if scorers is not None else other.name)
@@ -157,6 +162,14 @@ class EvaluationRun:
         """
         folder = other.folder if isinstance(other, EvaluationRun) else other
         return EvaluationComparison(self.folder, folder, confidence, lower_is_better)
+
+    def _check_rows(self) -> None:
+        """Raise DatasetError where the rows are others by now: what was given for one would stand beside another."""
+        head, dataset = read_head(self.folder), self.evaluation.dataset
+        if head is None:
+            raise UsageError(f"The run in `{self.folder}` has no journal any more that I can read. Run it again.")
+        if head.dataset not in (None, dataset.digest()):
+            raise DatasetError(f"`{dataset.where}` is not what it was when the run `{self.id}` was made. Run it again.")
 
     def _outputs(self) -> Task:
         records = read_records(self.folder)

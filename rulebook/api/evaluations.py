@@ -11,7 +11,7 @@ from rulebook.api.functions import Function
 from rulebook.api.row_scorers import columns_needed, output_kind, row_scorer
 from rulebook.api.task_at_work import TaskAtWork
 from rulebook.api.told_options import told_options
-from rulebook.errors import UnfitKind, UnfitOption
+from rulebook.errors import DatasetError, UnfitKind, UnfitOption
 from rulebook.evidence.row_columns import Kind
 from rulebook.measures.row_scores import RowScorer
 from rulebook.services.chance import MachineChance
@@ -151,6 +151,16 @@ def _check(what: str, name: str, inputs: Iterable[str], known: Iterable[str]) ->
         raise UnfitOption(f"The {what} `{name}` reads the column `{column}`, and no row has it.{hint}")
 
 
+def _check_read(dataset: Dataset) -> None:
+    """Raise DatasetError where no row could be read, of whose columns nobody can say anything."""
+    if dataset.columns:
+        return
+    if not dataset.damaged:
+        raise DatasetError(f"`{dataset.where}` has no rows.")
+    first = dataset.damaged[0]
+    raise DatasetError(f"No row of `{dataset.where}` can be read. The first, {first.place()}: {first.reason}.")
+
+
 def check_columns(
     task: object, scorers: Iterable[RowScorer], dataset: Dataset, *, has_task: bool, asked: Sequence[str] = ()
 ) -> None:
@@ -164,6 +174,7 @@ def check_columns(
         reads.append(("task", task.name, columns_needed(task), []))
     reads += [("scorer", each.name, each.inputs or (), own) for each in scorers]
     if dataset.lacks({column for _, _, columns, given in reads for column in columns if column not in given}):
+        _check_read(dataset)
         for what, name, columns, given in reads:
             _check(what, name, columns, [*dataset.columns, *given])
 

@@ -11,6 +11,7 @@ from rulebook.api.scorer_options import concurrency_given, keywords_of, label
 from rulebook.api.scorer_result import EvaluationScorerResult, number_given, proven_result
 from rulebook.api.traces import TRACE, is_session, session_of
 from rulebook.errors import UnfitKind, UnfitOption
+from rulebook.evidence.row_values import detached
 from rulebook.measures.row_scores import RowFailure, failure_of
 
 Given = ParamSpec("Given")
@@ -83,7 +84,9 @@ class Function(Generic[Given, Returned]):
         for column in self.parameters:
             if column not in row and column not in self.optional:
                 raise UnfitKind(f"The function `{self.name}` reads the column `{column}`, and the row has none.")
-        return row if self.takes_every_column else {column: row[column] for column in self.parameters if column in row}
+        read = row if self.takes_every_column else [column for column in self.parameters if column in row]
+        # what a function does to a list that it is given must not reach the scorers that come after it
+        return {column: detached(row[column]) for column in read}
 
 
 @overload

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rulebook.errors import UnfitKind, UnfitOption
+from rulebook.evidence.row_values import detached
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,6 @@ def json_data(name: str, given: Mapping[object, object]) -> dict[str, object]:
     data = {str(key): value for key, value in given.items()}
     try:
         json.dumps(data, allow_nan=False)
+        return {key: detached(value) for key, value in data.items()}
     except (TypeError, ValueError, RecursionError) as error:
         raise UnfitKind(f"`{name}` cannot be written as JSON: {error}.") from error
-    return data

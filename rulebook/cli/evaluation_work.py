@@ -24,9 +24,6 @@ def run_evaluation(given: Namespace, params: Mapping[str, str]) -> int:
     """Run it, hand out the report, and give the exit status."""
     if not os.path.exists(given.file):
         raise UsageError(f"there is no `{given.file}`.{near_path(given.file)}")
-    for path in (given.output, given.table):
-        if path is not None:
-            refuse_over(path, (given.file,))
     if given.table is not None:
         from rulebook.services.evaluation_table import table_format  # only a table pays for it
 
@@ -34,6 +31,13 @@ def run_evaluation(given: Namespace, params: Mapping[str, str]) -> int:
     if given.cache is not None and os.path.lexists(given.cache) and not os.path.isdir(given.cache):
         raise UsageError(f"`{given.cache}` is no folder. Answers of models are kept in a folder: name one.")
     rules = load_evaluation(given.file, machine_ports(given.file, given.cache), allow_python=given.allow_python)
+    for path in (given.output, given.table):
+        if path is not None:
+            refuse_over(path, (given.file, rules.dataset.where))
+    if given.table is not None:
+        from rulebook.services.evaluation_table import check_table  # Arrow, which only a table pays for
+
+        check_table(rules.dataset, [each.name for each in rules.scorers])
     progress = Progress(rules, given.limit)
     try:
         run = rules.run(limit=given.limit, resume=given.resume, params=params, heard=progress.heard)

@@ -1,6 +1,7 @@
 """The columns of rows: what kind of value each holds, over all rows, and where that changes on the way."""
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Literal
@@ -21,6 +22,9 @@ SQL_TYPES: Mapping[Kind, str] = {
     "date": "DATE",
     "moment": "TIMESTAMP",
 }
+
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half a character, which no UTF-8 holds; JSON can spell it."""
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
 _MOST_SHAPES = 1_000
@@ -148,7 +152,8 @@ def stored_value(value: object, kind: Kind) -> object:
     if value is None:
         return None
     if kind == "json":
-        return json.dumps(plain_data(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        text = json.dumps(plain_data(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return text if text.isascii() else _HALF.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     if kind == "number" and type(value) is int:
         return float(value)
     return value

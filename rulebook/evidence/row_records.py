@@ -1,6 +1,7 @@
 """What became of one row of an evaluation, and the line of JSON that keeps it."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -62,8 +63,18 @@ def record_line(record: RowRecord) -> bytes:
 
 
 def record_of(line: bytes) -> RowRecord:
-    """The record on a line. Raises ValueError where the line is none."""
+    """The record on a line. Raises ValueError where the line is none, and for a number that is none."""
     try:
         return _decoder.decode(line)
     except ValueError:
-        return msgspec.convert(json.loads(line), RowRecord)
+        return msgspec.convert(json.loads(line, parse_constant=_no_number, parse_float=_finite), RowRecord)
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"`{word}` is no number")
+
+
+def _finite(word: str) -> float:
+    if math.isinf(number := float(word)):
+        raise ValueError(f"`{word}` is too large for a number")
+    return number

@@ -6,10 +6,18 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
+from msgspec import Struct
+
 from rulebook.errors import DatasetError
 from rulebook.evidence.rows import MAX_DEPTH
 
 MAX_NAME_CHARACTERS = 200
+
+
+class Unreadable(Struct, frozen=True):
+    """Stands in a row for a value that Python cannot hold. `what` it is, as in "it holds a text that is no UTF-8"."""
+
+    what: str
 
 
 def plain_row(values: Mapping[Any, object]) -> dict[str, object]:
@@ -18,6 +26,24 @@ def plain_row(values: Mapping[Any, object]) -> dict[str, object]:
     A decimal becomes a number, a span of time its seconds; a time of day, and a moment with a time zone, become text.
     """
     return {_name(key): _plain(value, 0) for key, value in values.items()}
+
+
+def detached(value: object, depth: int = 0) -> object:
+    """The same data in lists and mappings of its own: what is done to one of them is not done to the other.
+
+    Raises ValueError, in words, for what is nested too deep.
+    """
+    if depth > MAX_DEPTH:
+        raise ValueError(f"it is nested more than {MAX_DEPTH} deep")
+    match value:
+        case dict():
+            return {key: detached(inner, depth + 1) for key, inner in value.items()}
+        case list():
+            return [detached(inner, depth + 1) for inner in value]
+        case tuple():
+            return tuple(detached(inner, depth + 1) for inner in value)
+        case _:
+            return value
 
 
 def check_names(names: Iterable[str]) -> None:
@@ -68,6 +94,8 @@ def _plain(value: object, depth: int) -> object:
             return {_whole_text(_name(key)): _plain(inner, depth + 1) for key, inner in value.items()}
         case list() | tuple():
             return [_plain(inner, depth + 1) for inner in value]
+        case Unreadable():
+            raise ValueError(f"it holds {value.what}")
     # a number of NumPy's is one of Python's in a box
     unboxed = value.item() if hasattr(value, "item") and not getattr(value, "shape", (1,)) else value
     if unboxed is value:

@@ -71,6 +71,9 @@ def _opened(path: str, files: Files) -> tuple[list[str], Iterator[_Record]]:
     _, header, fault = first
     if fault is not None:
         raise DatasetError(f"The header of `{path}` can't be read: {fault}.")
+    twice = next((name for place, name in enumerate(header) if name.strip() and name in header[:place]), None)
+    if twice is not None:
+        raise DatasetError(f"The header of `{path}` names the column `{twice}` twice. Rename one of them.")
     return list(header), records
 
 

@@ -77,8 +77,10 @@ def kappa_of(table: Table, weights: Sequence[Sequence[float]] | None = None) -> 
 
 def quadratic_weights(grades: Sequence[float]) -> list[list[float]]:
     """The weights of ordered classes with these grades: 1 less the square of their distance, of all the range 1."""
-    most = max(grades) - min(grades)
-    return [[1 - ((one - other) / most) ** 2 for other in grades] for one in grades]
+    largest = max(map(abs, grades))
+    scaled = [grade / largest for grade in grades]  # or the range of two huge ones would be infinite
+    most = max(scaled) - min(scaled)
+    return [[1 - ((one - other) / most) ** 2 for other in scaled] for one in scaled]
 
 
 def _deviation(

@@ -1,5 +1,6 @@
 """What an evaluation's aggregates must reach, and whether they do. Nothing that could not be measured is ever met."""
 
+import math
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -46,6 +47,8 @@ def _value(found: Summary, figure: str) -> float | None:
 def _verdict(scorer: str, figure: str, value: float | None, bounds: Bounds) -> Verdict:
     if value is None:
         return Verdict(scorer, figure, None, bounds, False, "no row was measured")
+    if math.isnan(value):  # which is neither less nor more than any bound
+        return Verdict(scorer, figure, None, bounds, False, "it is no number")
     if bounds.min is not None and value < bounds.min:
         return Verdict(scorer, figure, value, bounds, False, f"{value:.6g} is less than {bounds.min:g}")
     if bounds.max is not None and value > bounds.max:

@@ -22,6 +22,8 @@ _NAME = 30
 _TITLE = 58
 _INDENT = 6
 _MESSAGE = 400
+_LARGE = 1e6
+"""From here on a score is told by its first six digits: it need not be a share, and may have 300 digits."""
 _HEADS = ("mean", "n", "failed", "95 % interval", *(f"p{percent}" for percent in PERCENTS))
 
 
@@ -71,6 +73,8 @@ def figure(value: float | None) -> str:
     """A score with up to four digits behind the point; one that is not measured is a dash."""
     if value is None:
         return "-"
+    if abs(value) >= _LARGE:
+        return f"{value:.6g}"
     short = f"{value:.4f}".rstrip("0").rstrip(".")
     # what is not quite 0 or 1 must not read as if it were
     return f"{value:.6g}" if short in ("0", "1", "-0") and value not in (0.0, 1.0) else short

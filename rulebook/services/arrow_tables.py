@@ -7,6 +7,7 @@ from typing import Any
 
 from rulebook.errors import DatasetError, UsageError
 from rulebook.evidence.row_columns import Kind, stored_value
+from rulebook.evidence.row_values import Unreadable
 
 BATCH_ROWS = 8_192
 """How many rows are looked at together: enough for whole-column speed, and few enough for a small memory."""
@@ -115,10 +116,26 @@ def rows_of(batch: Any) -> list[dict[str, object]]:
         if pa.types.is_timestamp(kind):
             # Python's moments end at microseconds
             column = column.cast(pa.timestamp("us", tz=kind.tz), safe=False)
-        values = column.to_pylist()
+        values = _values(column)
         is_json = (batch.schema.field(name).metadata or {}).get(_KIND) == b"json"
-        columns.append([None if each is None else json.loads(each) for each in values] if is_json else values)
+        columns.append([json.loads(each) if isinstance(each, str) else each for each in values] if is_json else values)
     return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+
+
+def _values(column: Any) -> list[Any]:
+    try:
+        return column.to_pylist()  # type: ignore[no-any-return]
+    except (OverflowError, ValueError):  # one value is no reason to lose the others
+        return [_value(each) for each in column]
+
+
+def _value(scalar: Any) -> Any:
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError:
+        return Unreadable("a text that is no UTF-8")
+    except (OverflowError, ValueError):
+        return Unreadable("a date or a time that lies too far away")
 
 
 @contextmanager

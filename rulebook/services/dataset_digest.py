@@ -8,7 +8,9 @@ import msgspec
 
 from rulebook.errors import DatasetError
 from rulebook.evidence.rows import DamagedRow, Row
+from rulebook.services.files import MachineFiles
 
+_FILES = MachineFiles()
 _encoder = msgspec.json.Encoder(order="sorted")
 
 
@@ -17,7 +19,7 @@ def files_digest(paths: Sequence[str]) -> str:
     digest = sha256()
     for path in paths:
         try:
-            with open(path, "rb") as file:
+            with _FILES.open(path) as file:
                 size = 0
                 while piece := file.read(1 << 20):
                     digest.update(piece)

@@ -11,11 +11,14 @@ from msgspec import Struct
 from rulebook.errors import UsageError
 from rulebook.report.plain_json import canonical
 from rulebook.services.evaluation_journal import read_head
+from rulebook.services.files import MachineFiles
 from rulebook.services.output_files import write_text
 from rulebook.services.store import is_session_id, project_key, started_ms, store_folder
 from rulebook.spelling import guess
 
 REPORT = "report.json"
+
+_FILES = MachineFiles()
 
 
 class _Rows(Struct, frozen=True):
@@ -116,18 +119,16 @@ def list_runs() -> list[StoredRun]:
 
 def _rows_of(folder: str) -> int | None:
     try:
-        with open(os.path.join(folder, REPORT), "rb") as file:
-            return msgspec.json.decode(file.read(), type=_Report).rows.count
-    except (OSError, ValueError):
+        return msgspec.json.decode(_FILES.read(os.path.join(folder, REPORT)), type=_Report).rows.count
+    except (OSError, ValueError, RecursionError):
         return None
 
 
 def _run_of(report: str) -> str:
     """The id of the run that a report is of, wherever the report lies."""
     try:
-        with open(report, "rb") as file:
-            run = msgspec.json.decode(file.read(), type=_Report).run
-    except (OSError, ValueError):
+        run = msgspec.json.decode(_FILES.read(report), type=_Report).run
+    except (OSError, ValueError, RecursionError):
         run = ""
     if not is_session_id(run):
         raise UsageError(f"`{report}` is no report of a run. Name a run by its id, its folder or its report.")

@@ -9,7 +9,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from msgspec import UNSET
@@ -44,11 +44,12 @@ def table_format(path: str) -> str:
 def write_table(folder: str, dataset: Dataset, scorers: Sequence[str], path: str) -> str:
     """Write the table of the run in `folder` to `path` as its name says, and give the path.
 
-    Raises what `table_format` and `write_results` raise; pyarrow is for Parquet alone.
+    Raises what `table_format`, `check_table` and `write_results` raise; pyarrow is for Parquet alone.
     """
     ending = table_format(path)
     if ending == ".parquet":
         return write_results(folder, dataset, scorers, path)
+    check_table(dataset, scorers)
     columns = [*{**dict.fromkeys(dataset.columns), "output": None, **_columns_of(scorers)}]
     rows = _rows(folder, dataset, scorers)
     write_bytes(path, _csv(columns, rows) if ending == ".csv" else _jsonl(columns, rows), force=True)
@@ -61,12 +62,13 @@ def write_results(folder: str, dataset: Dataset, scorers: Sequence[str], path: s
     One row a row of the dataset that was scored, in its order.
 
     A scorer that gave several scores, or none, has them as a list in `_metadata` and no `_value`. Raises UsageError
-    where pyarrow is not installed, DatasetError where the dataset cannot be read.
+    where pyarrow is not installed or a name is taken, DatasetError where the dataset cannot be read.
     """
+    check_table(dataset, scorers)
     columns = {**dataset.columns, "output": dataset.columns.get("output", "text"), **_columns_of(scorers)}
-    records = read_records(folder)
-    if any(record.output is not UNSET and kind_of(record.output) not in (None, "text") for record in records):
-        columns["output"] = "json"
+    kinds = {kind_of(record.output) for record in read_records(folder) if record.output is not UNSET}
+    if kinds:  # a task's own, whatever the rows have under that name
+        columns["output"] = "text" if kinds <= {None, "text"} else "json"
     path = path or os.path.join(folder, RESULTS)
     schema = schema_of(columns)
     draft = path + ".part"
@@ -111,7 +113,21 @@ def _jsonl(columns: Sequence[str], rows: Iterator[Mapping[str, object]]) -> Iter
         yield json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n"
 
 
-def _columns_of(scorers: Sequence[str]) -> dict[str, Kind]:
+def check_table(dataset: Dataset, scorers: Iterable[str]) -> None:
+    """Raise UsageError where a column of the rows is called like one of the table's own; DatasetError.
+
+    Where there is no score, what the rows say under its name would stand in its place.
+    """
+    own = _columns_of(scorers)
+    for name in dataset.columns:
+        if name in own:
+            raise UsageError(
+                f"The rows have a column `{name}`, which in the table of the results says what became of a row. "
+                "Rename it."
+            )
+
+
+def _columns_of(scorers: Iterable[str]) -> dict[str, Kind]:
     columns: dict[str, Kind] = {"output_error": "text"}
     for name in scorers:
         columns |= {f"{name}_value": "number", f"{name}_error": "text", f"{name}_metadata": "text"}
@@ -137,8 +153,9 @@ def _storable(value: object) -> object:
 
 
 def _output(record: RowRecord) -> Mapping[str, object]:
-    error = None if record.end is None else f"{record.end.type}: {record.end.message}"
-    return {"output_error": error} if record.output is UNSET else {"output": record.output, "output_error": error}
+    if record.end is not None:  # an `output` of the rows' own is not what the task gave
+        return {"output": None, "output_error": f"{record.end.type}: {record.end.message}"}
+    return {"output_error": None} if record.output is UNSET else {"output": record.output, "output_error": None}
 
 
 def _scores(record: RowRecord, scorers: Sequence[str]) -> dict[str, object]:

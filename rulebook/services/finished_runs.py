@@ -10,6 +10,7 @@ from rulebook.errors import NotComparable, UsageError
 from rulebook.evidence.row_records import RowRecord
 from rulebook.services.evaluation_journal import JournalHead, read_head, read_records
 from rulebook.services.evaluation_runs import REPORT, is_finished
+from rulebook.services.files import MachineFiles
 
 _REPORTS = "rulebook.evaluation-report"
 
@@ -43,8 +44,6 @@ class FinishedRun(Struct, frozen=True):
         count = 0
         for record in read_records(self.folder):
             count += 1
-            if record.end is None and len(record.results) != len(self.head.scorers):
-                raise self.damaged(f"row {record.row} has no result for each scorer")
             yield record
         if count != self.rows:
             raise self.damaged(f"its journal has {count} rows and its report {self.rows}")
@@ -68,12 +67,14 @@ def finished_run(folder: str) -> FinishedRun:
         )
     path = os.path.join(folder, REPORT)
     try:
-        with open(path, "rb") as file:
-            report = msgspec.json.decode(file.read(), type=_Report)
+        report = msgspec.json.decode(MachineFiles().read(path), type=_Report)
     except OSError as error:
         raise UsageError(f"I can't read `{path}`: {(error.strerror or 'the machine refuses').lower()}.") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UsageError(f"`{path}` is no report of a run that I can read. Run the evaluation again.") from None
     if (report.schema, report.run) != (_REPORTS, head.run):
         raise UsageError(f"`{path}` is not the report of the run `{head.run}` beside it. Run the evaluation again.")
-    return FinishedRun(folder, head, report.rows.count, {each.name: each.threshold for each in report.scorers})
+    found = FinishedRun(folder, head, report.rows.count, {each.name: each.threshold for each in report.scorers})
+    if [each.name for each in report.scorers] != list(head.scorers):
+        raise found.damaged("its report is of other scorers than its journal")
+    return found

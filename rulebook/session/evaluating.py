@@ -7,7 +7,9 @@ from itertools import islice
 from msgspec import Struct
 
 from rulebook.errors import Stopped, UnfitKind
+from rulebook.evidence.data_files import strict_json
 from rulebook.evidence.row_records import RowEnd, RowRecord
+from rulebook.evidence.row_values import detached
 from rulebook.evidence.rows import DamagedRow, Row, Rows
 from rulebook.measures.row_scores import Panel, RowFailure, RowScorer, failure_of
 
@@ -81,18 +83,21 @@ def output_of(task: Task, values: Mapping[str, object]) -> object:
     """What the task gives for a row, or a RowFailure: it raised something, or gave what cannot be kept."""
     try:
         output = task(values)
-        if not isinstance(output, str | RowFailure | None):
-            _check_data(output)
-    except (Stopped, KeyboardInterrupt):
+        return output if type(output) is str or isinstance(output, RowFailure | None) else _plain(output)
+    except (KeyboardInterrupt, Stopped):
         raise
-    except BaseException as error:  # a task that ends the program, or one of its own, ends its row alone
+    except BaseException as error:  # a task that ends the program, or its own loop, ends its row alone
         return failure_of(error)
-    return output
 
 
-def _check_data(output: object) -> None:
+def _plain(output: object) -> object:
+    """An output as the journal will hold it, so that scorers see the same: text is no more than text, tuples are lists,
+    keys are text. Raises UnfitKind for what is no data, and for keys that are two here and one there.
+    """
+    if isinstance(output, str):
+        return str.__str__(output)
     try:
-        json.dumps(output, allow_nan=False)
+        return detached(strict_json(json.dumps(output, allow_nan=False)))
     except (TypeError, ValueError, RecursionError) as error:
         raise UnfitKind(f"a task's output is text or data that JSON can write: {error}") from error
 

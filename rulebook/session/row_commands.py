@@ -58,7 +58,12 @@ class RowCommand(Struct, frozen=True):
             return "the run was stopped"
         if done.timed_out:
             return f"it took longer than {self.timeout_s:g} s"
-        if done.exit != 0:
+        status = done.exit
+        if status != 0:
             said = " ".join(done.stderr.split())
-            return f"it ended with exit status {done.exit}" + (f": {said[-_TOLD:]}" if said else "")
+            # there is no status below 0: it is how a signal is told
+            how = f"ended with exit status {status}"
+            if status is not None and status < 0:
+                how = f"was ended by signal {-status}"
+            return f"it {how}" + (f": {said[-_TOLD:]}" if said else "")
         return f"it printed more than {OUTPUT_BYTES} bytes" if done.stdout_cut else None

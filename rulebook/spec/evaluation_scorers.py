@@ -92,7 +92,7 @@ def _with_options(reader: Reader, kind: str, path: Path, given: object, beside: 
     name = beside.name or keys.name or _default_name(kind, options)
     if kind != "sql" and not _LABEL.fullmatch(name):
         place = (*path[:-1], "name") if beside.name else (*path, "name") if keys.name else path
-        better = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "my-scorer"
+        better = re.sub(r"[^a-z0-9]+", "-", name.lower()).lstrip("-0123456789")[:63].rstrip("-") or "my-scorer"
         reader.add("RB214", place, value=name, what="the name of a scorer", example=f"`{better}`")
     if isinstance(keys, PythonScorer):
         check_function(reader, path if is_short else (*path, "function"), keys.function)

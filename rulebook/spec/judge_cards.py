@@ -74,6 +74,8 @@ def read_card(text: bytes) -> Card | str:
     models = judge.get("models")
     if not isinstance(models, list) or not all(isinstance(each, str) for each in (*words, *digests, *models)):
         return "is damaged"
+    if not all(digests):  # an empty one is compared with nothing, and any judge would pass for that of the card
+        return "is damaged"
     return Card(Subject(*map(str, words)), Identity(tuple(models), *map(str, digests)))
 
 

@@ -205,7 +205,15 @@ def test_a_quote_that_is_never_closed_is_bounded(tmp_path, monkeypatch):
     assert rows[-1][2] == {"a": "2"}
 
 
-@pytest.mark.parametrize(("text", "words"), [("", "is empty"), ("\n\n", "is empty"), ('"a,b\n1,2\n', "The header of")])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is empty"),
+        ("\n\n", "is empty"),
+        ('"a,b\n1,2\n', "The header of"),
+        ('a,b,"a"\n1,2,3\n', "names the column `a` twice"),
+    ],
+)
 def test_a_csv_file_without_a_header_is_refused(tmp_path, text, words):
     with pytest.raises(DatasetError, match=words):
         csv(tmp_path, text)

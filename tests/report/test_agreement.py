@@ -90,3 +90,9 @@ def test_agreement_has_wilsons_interval() -> None:
 
 def test_a_share_of_nothing_has_no_value() -> None:
     assert (share_of(0, 0).value, share_of(0, 0).interval) == (None, None)
+
+
+@pytest.mark.parametrize("unit", [1e308, 5e-324])
+def test_grades_of_any_size_have_an_order(unit: float) -> None:
+    table = [[4, 1, 0], [1, 3, 1], [0, 2, 5]]
+    assert kappa_of(table, quadratic_weights([unit, 0.0, -unit])) == kappa_of(table, quadratic_weights([1.0, 0.0, -1.0]))

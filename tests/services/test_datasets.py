@@ -263,3 +263,15 @@ def test_any_value_of_a_row_counts_in_its_digest():
     assert len(digests) == len(values)
     assert rows_digest([Row(1, {"a": {"b": 1, "a": 2}})]) == rows_digest([Row(7, {"a": {"a": 2, "b": 1}})])
     assert rows_digest([DamagedRow(1, "torn")]) != rows_digest([DamagedRow(1, "bent")])
+
+
+def test_a_value_that_python_cannot_hold_damages_its_row_alone(tmp_path):
+    text = pa.Array.from_buffers(pa.string(), 3, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0\2\0\0\0\3\0\0\0"), pa.py_buffer(b"a\xffc")])
+    far = {"day": pa.date64(), "moment": pa.timestamp("us"), "while": pa.duration("s"), "days": pa.list_(pa.date64())}
+    table = pa.table(
+        {"text": text, **{name: pa.array([[0], None, [2**61]] if name == "days" else [0, None, 2**61], kind) for name, kind in far.items()}}
+    )
+    pq.write_table(table, tmp_path / "far.parquet")
+    first, second, third = open_dataset(tmp_path / "far.parquet").rows()
+    assert (first.values["text"], first.values["day"]) == ("a", datetime.date(1970, 1, 1))
+    assert (second.reason, third.reason) == ("it holds a text that is no UTF-8", "it holds a date or a time that lies too far away")
