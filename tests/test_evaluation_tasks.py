@@ -438,6 +438,8 @@ def test_a_run_of_a_file_is_scored_again_without_its_task(place: Path) -> None:
     assert [each.threshold for each in by_file.table()] == [0.25]
     assert len(by_file.report()["gates"]) == 2
     assert by_file.rescore().means() == {"same": 1.0}
+    with pytest.raises(UnfitOption, match="needs scorers"):
+        run.rescore(scorers=[])
     with pytest.raises(UnfitOption, match="is over outputs that are there"):
         by_file.evaluation.run()
 

@@ -75,7 +75,7 @@ class Evaluation:
         """
         if not isinstance(name, str) or not name.strip():
             raise UnfitOption('An evaluation needs a name: `Evaluation.create("support-triage", …)`.')
-        given = _scorers(scorers)
+        given = scorers_given(scorers)
         return cls(name.strip(), dataset_of(dataset), task, given, _metadata(metadata))
 
     def run(self, metadata: Mapping[str, object] | None = None, execution_mode: str | None = None) -> EvaluationRun:  # noqa: ARG002
@@ -98,7 +98,7 @@ class Evaluation:
         self, task: Task, scorers: Iterable[object], name: str, metadata: Mapping[str, object] | None, plan: Plan
     ) -> EvaluationRun:
         """A run of other scorers over outputs that are there already; `run.rescore` is the way to it."""
-        other = Evaluation(name, self.dataset, self.task, _scorers(scorers), self.metadata, self._output)
+        other = Evaluation(name, self.dataset, self.task, scorers_given(scorers), self.metadata, self._output)
         return other.scored(TaskAtWork(task), metadata, plan)
 
     def scored(self, task: TaskAtWork, metadata: Mapping[str, object] | None, plan: Plan) -> EvaluationRun:
@@ -123,7 +123,8 @@ class Evaluation:
         return {**self.dataset.columns, OUTPUT: output_kind(self.task)}
 
 
-def _scorers(given: object) -> tuple[object, ...]:
+def scorers_given(given: object) -> tuple[object, ...]:
+    """At least one scorer, as a caller gave them. Raises UnfitKind for what is no list, UnfitOption for an empty one."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise UnfitKind(f"`scorers` is a list of scorers; this is {given!r:.80}.")
     scorers = tuple(given)

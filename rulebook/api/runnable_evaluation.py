@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 
 from rulebook.api.evaluation_runs import EvaluationRun
-from rulebook.api.evaluations import Evaluation
+from rulebook.api.evaluations import Evaluation, scorers_given
 from rulebook.api.task_at_work import TaskAtWork
 from rulebook.errors import UsageError
 from rulebook.evidence.row_columns import Kind
@@ -86,7 +86,7 @@ class RunnableEvaluation:
         self, task: Task, scorers: Iterable[object], name: str, metadata: Mapping[str, object] | None, plan: Plan
     ) -> EvaluationRun:
         """A run of other scorers over outputs that are there already; `run.rescore` is the way to it."""
-        other = Evaluation(name, self.dataset, None, tuple(scorers), {}, self.output_kind())
+        other = Evaluation(name, self.dataset, None, scorers_given(scorers), {}, self.output_kind())
         return other.scored(TaskAtWork(task), metadata, plan)
 
     def work(self, limit: int | None, task: TaskAtWork) -> Work:
