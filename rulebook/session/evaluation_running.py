@@ -11,18 +11,20 @@ from rulebook.services.evaluation_journal import Journal, JournalHead, read_reco
 from rulebook.services.model_meter import metered
 from rulebook.session.evaluating import Work, evaluate_rows
 from rulebook.session.evaluating_together import Crew, evaluate_together
+from rulebook.session.path_notes import PathsAsked, path_notes
 from rulebook.spec.gate_parts import Gate
 
 
 class Plan(Struct, frozen=True):
     """What a run adds up to: the gates, the score from which each scorer's passes, and notes for the report.
 
-    `notes` is asked for them once the last row is scored.
+    `notes` is asked for them once the last row is scored; of `paths` those are noted too that no row has.
     """
 
     gates: Sequence[Gate] = ()
     thresholds: Mapping[str, float] = {}
     notes: Callable[[], Sequence[str]] = tuple
+    paths: Sequence[PathsAsked] = ()
 
 
 def run_evaluation(
@@ -59,12 +61,5 @@ def run_evaluation(
             reckoning.add_all(records)
             heard(reckoning.rows)
         journal.sync()
-    return reckoning.outcome(head.name, head.run, plan.gates, plan.notes())
-
-
-def reckoned(head: JournalHead, folder: str, plan: Plan) -> Evaluated:
-    """What the rows in a run's journal come to. Raises UsageError where it is damaged."""
-    reckoning = Reckoning(head.scorers, plan.thresholds)
-    for record in read_records(folder):
-        reckoning.add(record)
-    return reckoning.outcome(head.name, head.run, plan.gates, plan.notes())
+    notes = [*plan.notes(), *path_notes(plan.paths, work.rows, lambda: read_records(folder))]
+    return reckoning.outcome(head.name, head.run, plan.gates, notes)
