@@ -6,10 +6,11 @@ import pytest
 from alone import alone  # noqa: F401
 
 import rulebook
+import rulebook
 from rulebook import DatasetClient, Evaluation, EvaluationScorerResult, UnmeasuredError, scorers
 from rulebook.api.functions import results_in
 from rulebook.errors import DatasetError, UnfitKind, UnfitOption
-from rulebook.measures.row_scores import RowFailure
+from rulebook.measures.row_scores import MAX_MESSAGE, RowFailure
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -31,6 +32,17 @@ def test_sql_without_a_number_is_unmeasured_and_fails_its_row_alone() -> None:
         assert (failed.type, words in failed.message) == ("UnmeasuredError", True)
     with pytest.raises(UnmeasuredError, match="Could not convert"):
         share(output="x")
+    run = Evaluation.create("e", dataset=[{"output": "2"}, {"output": "x"}], scorers=[share]).run()
+    assert [(told.row, told.type) for told in run.outcome.told] == [(2, "UnmeasuredError")]
+
+
+def test_a_judge_that_a_function_asks_in_vain_leaves_its_row_unmeasured_under_one_name() -> None:
+    @rulebook.function
+    def own(output: str) -> float:
+        raise UnmeasuredError("network", output * 3_000)
+
+    run = Evaluation.create("e", dataset=[{"output": "x"}], scorers=[own]).run()
+    assert [(told.type, told.message) for told in run.outcome.told] == [("UnmeasuredError", "x" * MAX_MESSAGE)]
 
 
 def test_sql_takes_no_other_keyword() -> None:

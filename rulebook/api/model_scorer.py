@@ -12,7 +12,7 @@ from rulebook.api.scorer_result import EvaluationScorerResult
 from rulebook.api.traces import session_of, sessions_among
 from rulebook.errors import Missing, UsageError
 from rulebook.evidence.ballots import Ask, Ballot, Voting, polled
-from rulebook.measures.row_scores import RowFailure, lacks_column
+from rulebook.measures.row_scores import RowFailure, failure_of, lacks_column
 
 ROWS_TOGETHER = 256
 """How many rows are asked about at the same time, as far as the configuration's `concurrency` lets them."""
@@ -66,7 +66,8 @@ class ModelScorer(Struct, frozen=True):
             whole = [row for row, gap in zip(together, gaps, strict=True) if gap is None]
             graded = iter(self._graded([self._read_or_error(row) for row in whole]))
             for gap in gaps:
-                yield _told(next(graded)) if gap is None else lacks_column(self.name, gap)
+                found = lacks_column(self.name, gap) if gap is not None else next(graded)
+                yield failure_of(found) if isinstance(found, Exception) else found
 
     def _gap(self, row: Mapping[str, object]) -> str | None:
         return next((each for each in self.inputs if each not in row and each not in self.optional), None)
@@ -137,9 +138,3 @@ def _result(graded: Ballot | Exception) -> EvaluationScorerResult | Exception:
 
 def _worth_asking_again(found: EvaluationScorerResult | Exception) -> bool:
     return isinstance(found, Exception) and not (isinstance(found, Missing) and found.category == "budget")
-
-
-def _told(found: EvaluationScorerResult | Exception) -> EvaluationScorerResult | RowFailure:
-    if not isinstance(found, Exception):
-        return found
-    return RowFailure("UnmeasuredError" if isinstance(found, Missing) else type(found).__name__, str(found))

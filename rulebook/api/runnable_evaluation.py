@@ -14,7 +14,7 @@ from rulebook.measures.row_scores import RowScorer
 from rulebook.ports import Ports
 from rulebook.services.clock import unix_ms
 from rulebook.services.datasets import Dataset
-from rulebook.services.evaluation_journal import JournalHead, read_head
+from rulebook.services.evaluation_journal import JournalHead
 from rulebook.services.evaluation_runs import resumable, runs_folder
 from rulebook.services.store import new_session_id
 from rulebook.session.evaluating import Task, Work
@@ -74,14 +74,14 @@ class RunnableEvaluation:
         dataset = self.dataset.digest()
         fingerprint = self.fingerprint(dataset, limit, values)
         before = resumable(folder, fingerprint) if resume else None
-        head = None if before is None else read_head(before)
-        if before is None or head is None:
+        if before is None:
             run = new_session_id(unix_ms(), bytes.fromhex(self._ports.chance.token()))
             names = [each.name for each in self.scorers]
             head = JournalHead(run, self.name, names, fingerprint, dataset, self.told_options())
-            before = os.path.join(folder, run)
-        found = run_evaluation(self.work(limit, task), head, before, self.plan, heard, task.crew_of)
-        return EvaluationRun(self, head, before, metadata or {}, found)
+            before = os.path.join(folder, run), head
+        place, head = before
+        found = run_evaluation(self.work(limit, task), head, place, self.plan, heard, task.crew_of)
+        return EvaluationRun(self, head, place, metadata or {}, found)
 
     def rescored(
         self, task: Task, scorers: Iterable[object], name: str, metadata: Mapping[str, object] | None, plan: Plan

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from rulebook.errors import Missing
 from rulebook.measures.table import BoundMeasure, MissingColumn, Row, columns_of_scores
 
 
@@ -115,8 +116,9 @@ def lacks_column(scorer: str, column: str) -> RowFailure:
 
 
 def failure_of(error: BaseException) -> RowFailure:
-    """An exception as what a row keeps of it."""
-    return RowFailure(type(error).__name__, str(error)[:MAX_MESSAGE])
+    """An exception as what a row keeps of it, under the name by which a caller knows it."""
+    kind = "UnmeasuredError" if isinstance(error, Missing) else type(error).__name__
+    return RowFailure(kind, str(error)[:MAX_MESSAGE])
 
 
 MAX_MESSAGE = 2_000
