@@ -6,7 +6,6 @@ import pytest
 from alone import alone  # noqa: F401
 
 import rulebook
-import rulebook
 from rulebook import DatasetClient, Evaluation, EvaluationScorerResult, UnmeasuredError, scorers
 from rulebook.api.functions import results_in
 from rulebook.errors import DatasetError, UnfitKind, UnfitOption
