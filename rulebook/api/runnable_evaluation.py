@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 
 from rulebook.api.evaluation_runs import EvaluationRun
-from rulebook.api.evaluations import Evaluation, scorers_given
+from rulebook.api.evaluations import Evaluation, metadata_given, scorers_given
 from rulebook.api.task_at_work import TaskAtWork
 from rulebook.errors import UsageError
 from rulebook.evidence.row_columns import Kind
@@ -64,10 +64,12 @@ class RunnableEvaluation:
 
         `resume`: go on with the latest run of the same file, rows, limit and parameters, whether it was killed or came
         to its end; a new one where there is none. `params` are values for those that the file declares. `heard` is told
-        now and then how many rows are done. Raises UsageError, DatasetError.
+        now and then how many rows are done. `metadata` stands in the report; a run that goes on keeps its own. Raises
+        UsageError, DatasetError.
         """
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
             raise UsageError(f"`limit` is how many rows to take, 1 or more; this is `{limit}`.")
+        about = metadata_given(metadata)
         values = self.param_values(params or {})
         task = self.at_work(values)
         folder = runs_folder(os.path.abspath(self.path))
@@ -77,11 +79,11 @@ class RunnableEvaluation:
         if before is None:
             run = new_session_id(unix_ms(), bytes.fromhex(self._ports.chance.token()))
             names = [each.name for each in self.scorers]
-            head = JournalHead(run, self.name, names, fingerprint, dataset, self.told_options())
+            head = JournalHead(run, self.name, names, fingerprint, dataset, self.told_options(), about)
             before = os.path.join(folder, run), head
         place, head = before
         found = run_evaluation(self.work(limit, task), head, place, self.plan, heard, task.crew_of)
-        return EvaluationRun(self, head, place, metadata or {}, found)
+        return EvaluationRun(self, head, place, found)
 
     def rescored(
         self, task: Task, scorers: Iterable[object], name: str, metadata: Mapping[str, object] | None, plan: Plan

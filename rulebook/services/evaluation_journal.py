@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from rulebook.errors import UsageError
-from rulebook.evidence.row_records import RowRecord, record_line, record_of
+from rulebook.evidence.row_records import RowRecord, json_line, record_of
 from rulebook.services.output_files import write_all
 
 JOURNAL = "journal.jsonl"
@@ -31,7 +31,8 @@ class JournalHead(Struct, frozen=True):
     """The first line: what the run is of. Runs of the same `fingerprint` give the same rows to the same scorers.
 
     `dataset` tells the rows from others, whatever the limit: runs of the same one have the same row under each number.
-    None: nobody knows. `options` are those of each scorer of which they are known, by its name.
+    None: nobody knows. `options` are those of each scorer of which they are known, by its name. `metadata` is what the
+    caller noted of the run.
     """
 
     run: str
@@ -40,6 +41,7 @@ class JournalHead(Struct, frozen=True):
     fingerprint: str
     dataset: str | None = None
     options: Mapping[str, Mapping[str, object]] = {}
+    metadata: Mapping[str, object] = {}
     schema: str = SCHEMA
     version: int = VERSION
 
@@ -65,7 +67,7 @@ class Journal:
 
     def append(self, records: Sequence[RowRecord]) -> None:
         """Write these records behind the others. Raises OSError."""
-        write_all(self._file, b"".join(map(record_line, records)))
+        write_all(self._file, b"".join(map(json_line, records)))
         if time.monotonic() - self._synced_s >= SYNC_S:
             self.sync()
 
@@ -94,7 +96,7 @@ class Journal:
         end = _whole_bytes(self._file)
         os.ftruncate(self._file, end)
         if end == 0:
-            write_all(self._file, msgspec.json.encode(head) + b"\n")
+            write_all(self._file, json_line(head))
             self.sync()
             return
         found = read_head(os.path.dirname(self.path))
@@ -107,7 +109,7 @@ def read_head(folder: str) -> JournalHead | None:
     try:
         with open(os.path.join(folder, JOURNAL), "rb") as file:
             line = file.readline(1 << 20)
-        head = msgspec.json.decode(line, type=JournalHead) if line.endswith(b"\n") else None
+        head = msgspec.convert(json.loads(line), JournalHead) if line.endswith(b"\n") else None
     except (OSError, ValueError):
         return None
     return head if head is not None and (head.schema, head.version) == (SCHEMA, VERSION) else None
