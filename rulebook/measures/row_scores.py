@@ -10,11 +10,15 @@ from rulebook.errors import Missing
 from rulebook.measures.table import BoundMeasure, MissingColumn, Row, columns_of_scores
 
 
-class RowFailure(Struct, frozen=True):
-    """Why there is no score, or no output, for a row: `type` is the kind of the error, `message` what it said."""
+class RowFailure(Struct, frozen=True, omit_defaults=True):
+    """Why there is no score, or no output, for a row: `type` is the kind of the error, `message` what it said.
+
+    `metadata` is what a judge had found out before, as JSON data; None where it found nothing.
+    """
 
     type: str
     message: str
+    metadata: Mapping[str, object] | None = None
 
 
 Emitted = tuple[float, Mapping[str, object] | None]
