@@ -1,5 +1,7 @@
 """What a scorer's handle and an evaluation take beyond the common: SQL called in place, datasets by name, yes and no of NumPy."""
 
+import threading
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,6 +21,23 @@ def test_sql_is_called_in_place_with_the_columns_of_a_row() -> None:
     assert answered(output="x", expected="y") == EvaluationScorerResult(1.0)
     assert [answered(output=each).score for each in ("", None)] == [0.0, 0.0]
     assert scorers.sql("price", '"price" * 2')(price=30).score == 60.0
+
+
+def test_sql_that_several_threads_ask_gives_each_its_own_row() -> None:
+    double = scorers.sql("double", '"n" * 2.0')
+    found: dict[int, float] = {}
+
+    def ask(first: int) -> None:
+        for n in range(first, first + 50):
+            found[n] = double(n=n).score
+
+    threads = [threading.Thread(target=ask, args=(place * 1_000,)) for place in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 200
+    assert all(score == 2 * n for n, score in found.items())
 
 
 def test_sql_without_a_number_is_unmeasured_and_fails_its_row_alone() -> None:

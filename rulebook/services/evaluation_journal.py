@@ -24,6 +24,9 @@ VERSION = 1
 SYNC_S = 1.0
 """How much time may pass before what was written is safe even if the machine goes down."""
 
+_MOST_HEAD_BYTES = 16 * 1024 * 1024
+"""A file whose first line is longer is no journal."""
+
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -108,7 +111,7 @@ def read_head(folder: str) -> JournalHead | None:
     """What a run's journal says it is of; None where it says nothing that we can read."""
     try:
         with open(os.path.join(folder, JOURNAL), "rb") as file:
-            line = file.readline(1 << 20)
+            line = file.readline(_MOST_HEAD_BYTES)
         head = msgspec.convert(json.loads(line), JournalHead) if line.endswith(b"\n") else None
     except (OSError, ValueError):
         return None
