@@ -51,7 +51,8 @@ class Seen(Struct, frozen=True):
 class Spent(Struct, frozen=True):
     """What asking models came to.
 
-    `calls` reached a model, those that failed too; `cached` answers were kept from earlier runs and cost nothing.
+    `calls` reached a model, those that failed too; `cached` answers were kept from before, for an equal
+    question of this run or another, and cost nothing.
     `uncounted` calls did not say their tokens, `unpriced` ones have no known price: neither is ever taken for 0.
     `costs` is money by currency, never added across currencies.
     """

@@ -127,6 +127,12 @@ def test_grades_that_the_judge_gives_too_are_classes(place: Path, capsys: pytest
     assert (classes["kappa"]["value"], classes["weighted_kappa"]["value"]) == pytest.approx((0.4117647058823529, 0.6875))
 
 
+def test_labels_of_yes_or_no_make_no_classes_of_what_a_judge_scores(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graded(place, ("yes", 0.9), ("yes", 0.6), ("no", 0.2), ("no", 0.0))
+    card = calibrate(capsys)
+    assert (card["labels"]["reading"], card["best"]["agreement"]["value"], card["classes"]) == ("yes or no", 1.0, None)
+
+
 def labelled(choice: str, sure: float) -> dict[str, object]:
     others = [name for name in ("right", "half", "wrong") if name != choice]
     weights = {choice: sure, **dict.fromkeys(others, (1 - sure) / 2)}

@@ -79,7 +79,7 @@ def test_the_readme_shows_the_rule_file_and_the_report() -> None:
 
 def test_the_page_of_evaluations_shows_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RULEBOOK_HOME", str(tmp_path))
-    page = (ROOT / "docs" / "evaluations.md").read_text(encoding="utf-8")
+    page = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("evaluations.md", "evaluation-models.md"))
     shown = re.findall(r"^```console\n\$ (rulebook evaluation [^\n]*)\n(.*?)^```$", page, re.M | re.S)
     assert len(shown) == 2
     for command, table in shown:

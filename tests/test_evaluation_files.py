@@ -176,6 +176,8 @@ def test_every_row_is_written_as_a_table(place: Path, capsys: pytest.CaptureFixt
     rows = pyarrow.parquet.read_table(place / "all.parquet").to_pylist()
     assert [(row["n"], row["output"], row["same_value"]) for row in rows] == [(1, "1", 1.0), (2, "2", 0.0)]
     assert main(["evaluation", "run", "numbers.yaml", "--table", "numbers.yaml"]) == 1
+    assert main(["evaluation", "run", "numbers.yaml", "--table", "rows.xlsx"]) == 1
+    assert len(list((place / "home" / "evaluations").glob("*/*"))) == 1
 
 
 def test_functions_run_only_where_that_is_allowed(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -445,3 +445,22 @@ def test_a_handle_that_breaks_leaves_its_rows_unmeasured(said: Any) -> None:
     grader = Grader([EvaluationScorerResult(1.0), said, said])
     run = Evaluation.create("graded", dataset=[{"output": "a"}] * 3, scorers=[grader]).run()
     assert (run.means(), run.table()["grader"].failed) == ({"grader": 1.0}, 2)
+
+
+def test_a_path_that_no_row_has_is_noted_only_where_rows_were_measured(tmp_path: Path) -> None:
+    @rulebook.function
+    def parts(way: str) -> str:
+        if way == "fails":
+            raise LookupError(way)
+        return f'{{"{way}": 1}}'
+
+    def notes(*ways: str) -> list[str]:
+        rows = [{"way": way, "expected": '{"there": 1}' if way == "there" else "{}"} for way in ways]
+        given = [scorers.json_valid(), scorers.json_match(paths=["there", "made"])]
+        run = Evaluation.create("paths", dataset=rows, task=parts, scorers=given).run()
+        return [note.partition(",")[0] for note in run.outcome.notes]
+
+    assert notes("fails", "fails") == []
+    assert notes("fails", "other") == ["`json-match` looks at `there`", "`json-match` looks at `made`"]
+    assert notes("fails", "other", "there") == ["`json-match` looks at `made`"]
+    assert notes("there", "fails", "made") == []

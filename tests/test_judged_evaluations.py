@@ -148,9 +148,9 @@ def test_the_table_says_what_the_models_cost(place: Path, capsys: pytest.Capture
         main(["evaluation", "run", "judged.yaml"])
         assert "\n\nModels: 2 calls, 200 tokens read and 40 written, cost not known.\n" in capsys.readouterr().out
         main(["evaluation", "run", "judged.yaml"])
-        assert "\n\nModels: 0 calls, 2 answers kept from earlier runs.\n" in capsys.readouterr().out
+        assert "\n\nModels: 0 calls, 2 answers kept from before.\n" in capsys.readouterr().out
         main(["evaluation", "run", "judged.yaml", "--resume"])
-        told = "\n\nModels: 0 calls, 2 answers kept from earlier runs.\nOf these since the run went on: 0 calls.\n"
+        told = "\n\nModels: 0 calls, 2 answers kept from before.\nOf these since the run went on: 0 calls.\n"
         assert told in capsys.readouterr().out
     assert "models" not in report_with_exact_match(place, capsys)
 

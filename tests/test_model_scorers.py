@@ -387,6 +387,13 @@ def test_a_word_that_begins_with_a_label_goes_on_to_the_second_model() -> None:
         assert [body["model"] for body in server.bodies] == ["m", "l"]
 
 
+def test_a_reply_that_does_not_fit_is_told_by_its_field() -> None:
+    reply = {"choice": "correct", "rationale": "r", "probabilities": {"correct": 1.0}}
+    with endpoint(says(json.dumps(reply))) as server, pytest.raises(rulebook.UnmeasuredError) as found:
+        intent_judge(server.url)(message="m", output="x")
+    assert str(found.value) == "the model's reply does not fit: `probabilities` is not what was asked for"
+
+
 @pytest.mark.parametrize("threshold", [0, 0.0, 1.0000001, True, float("nan")])
 def test_a_threshold_that_every_label_reaches_or_none_is_refused(threshold: Any) -> None:
     with pytest.raises(ValueError, match="`threshold` must be more than 0 and at most 1"):

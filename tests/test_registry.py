@@ -9,6 +9,7 @@ import pytest
 from rulebook.checks import Check, foreign_kinds, kinds
 from rulebook.codes import CODES
 from rulebook.spec.combinators import COMBINATORS
+from rulebook.spec.scorer_kinds import GRADED, SCORERS
 
 ROOT = Path(__file__).parent.parent
 KINDS = sorted(kinds())
@@ -35,6 +36,12 @@ def test_every_code_has_a_page_and_cases() -> None:
     assert names == stems("tests/linting", ".yaml")
     modules = {stem.replace("_", "-") for stem in stems("rulebook/linting", ".py")}
     assert modules <= names
+
+
+def test_scorers_without_a_pass_mark_are_the_checks_without_one() -> None:
+    known = kinds()
+    # an expression and a function mostly give 0 or 1, and pass at 1
+    assert set(GRADED) == {kind for kind in SCORERS if kind in known and known[kind].needs_threshold} - {"sql"}
 
 
 def test_no_kind_is_also_a_combinator() -> None:

@@ -176,10 +176,10 @@ def test_an_eval_asks_a_real_endpoint(tmp_path: Path, session: Path, beside: str
     ("spent", "line"),
     [
         (Spent(1, 0, 1200, 34, costs={"USD": 0.01234}), "1 call, 1,200 tokens read and 34 written, 0.01234 USD."),
-        (Spent(2, 1, 10, 2, unpriced=1, costs={"USD": 1.0}), "2 calls, 1 answer kept from earlier runs, 10 tokens read and 2 written, cost not known."),
+        (Spent(2, 1, 10, 2, unpriced=1, costs={"USD": 1.0}), "2 calls, 1 answer kept from before, 10 tokens read and 2 written, cost not known."),
         (Spent(2, 0, 10, 2, uncounted=1, unpriced=1), "2 calls, tokens not known, cost not known."),
         (Spent(2, 0, 10, 2, costs={"EUR": 1.0, "USD": 1.0}), "2 calls, 10 tokens read and 2 written, cost not known."),
-        (Spent(0, 3), "0 calls, 3 answers kept from earlier runs."),
+        (Spent(0, 3), "0 calls, 3 answers kept from before."),
     ],
     ids=["priced", "a part without a price", "a part without tokens", "two currencies", "all kept"],
 )

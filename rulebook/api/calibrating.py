@@ -26,7 +26,6 @@ from rulebook.spec.judge_cards import Subject, card_path
 from rulebook.spec.judge_identity import Identity, identity_at
 from rulebook.spec.judged_scorers import JevScorer
 from rulebook.spec.params import param_values
-from rulebook.spec.scorer_options import MarkedKeys
 from rulebook.spelling import guess, listed
 
 
@@ -98,18 +97,13 @@ class CalibrationRules:
         found.add(read_records(place))
         keys = self.scorer.keys
         below = keys.bound() if isinstance(keys, JevScorer) else None
-        terms = Terms(self.asked.mark, self.scorer.threshold, self._has_threshold(), self._names(), below)
+        terms = Terms(self.asked.mark, self.scorer.threshold, self.scorer.is_marked, self._names(), below)
         judged = calibrated(found.compared, self.labels, terms, found.unmeasured, found.failures)
         return replace(judged, spent=evaluated.spent)
 
     def _names(self) -> Mapping[str, float]:
         """The labels that the judge itself chooses from."""
         return self.scorer.keys.labels if isinstance(self.scorer.keys, JevScorer) else {}
-
-    def _has_threshold(self) -> bool:
-        inside = isinstance(self.scorer.keys, MarkedKeys)  # in others it means something else
-        places = [self.scorer.path[:-1], *([self.scorer.path] if inside else [])]
-        return any((*place, "threshold") in self._spec.document.keys for place in places)
 
     def _fingerprint(self, params: Mapping[str, object]) -> str:
         """A digest of the run that it would be, and of what is asked of it: the same wherever a run goes on."""

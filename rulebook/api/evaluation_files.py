@@ -20,7 +20,6 @@ from rulebook.measures.row_scores import RowScorer
 from rulebook.ports import Ports
 from rulebook.services.code import function_named
 from rulebook.session.evaluating import OUTPUT
-from rulebook.session.path_notes import PathsAsked, paths_asked
 from rulebook.spec.evaluation_parts import EvaluationSpec, ScorerSpec
 from rulebook.spec.params import param_values
 from rulebook.spec.ready_evaluation import ReadyEvaluation, ReadyScorer
@@ -76,10 +75,6 @@ class EvaluationRules(RunnableEvaluation):
     def told_options(self) -> Mapping[str, Mapping[str, object]]:
         """The options of each scorer as a run keeps them, by its name."""
         return {each.name: spec_options(each, self._who_judges([each])) for each in self._spec.scorers}
-
-    def paths_asked(self) -> Sequence[PathsAsked]:
-        """Those of its `json_match`."""
-        return paths_asked(self._spec.scorers)
 
     @property
     def task_columns(self) -> tuple[str, ...]:

@@ -118,6 +118,15 @@ class EvaluationRun:
         place = None if path is None else os.fspath(path)
         return write_results(self.folder, self.evaluation.dataset, self._names, place)
 
+    def to_table(self, path: str | os.PathLike[str]) -> str:
+        """Write the same table as the name of `path` says, `.csv`, `.jsonl` or `.parquet`, and give its path.
+
+        Raises UsageError for another name.
+        """
+        from rulebook.services.evaluation_table import write_table  # as above
+
+        return write_table(self.folder, self.evaluation.dataset, self._names, os.fspath(path))
+
     def rescore(
         self,
         scorers: Iterable[object] | None = None,

@@ -5,13 +5,10 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from msgspec.structs import replace
-
 from rulebook.api.dataset_names import revision_named
 from rulebook.api.evaluation_runs import EvaluationRun
 from rulebook.api.functions import Function
 from rulebook.api.row_scorers import columns_needed, output_kind, row_scorer
-from rulebook.api.scorer_handle import Scorer
 from rulebook.api.task_at_work import TaskAtWork
 from rulebook.api.told_options import told_options
 from rulebook.errors import UnfitKind, UnfitOption
@@ -26,7 +23,6 @@ from rulebook.services.evaluation_runs import named_folder
 from rulebook.services.store import new_session_id
 from rulebook.session.evaluating import OUTPUT, Task, Work
 from rulebook.session.evaluation_running import Plan, run_evaluation
-from rulebook.session.path_notes import paths_asked
 from rulebook.spelling import guess
 
 
@@ -114,9 +110,6 @@ class Evaluation:
         head = JournalHead(run, self.name, self.scorer_names, run, self.dataset.digest(), options, about)
         work = Work(self.dataset.scanned_rows, task.task, self._scorers, MachineClock().monotonic_s)
         folder = os.path.join(named_folder(self.name), run)
-        plan = replace(
-            plan, paths=[*plan.paths, *paths_asked(each for each in self.scorers if isinstance(each, Scorer))]
-        )
         with collecting_seldom():
             found = run_evaluation(work, head, folder, plan, crew_of=task.crew_of)
         return EvaluationRun(self, head, folder, found)

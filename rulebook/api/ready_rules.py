@@ -12,7 +12,6 @@ from rulebook.evidence.row_columns import Kind
 from rulebook.measures.row_scores import RowScorer
 from rulebook.ports import Ports
 from rulebook.services.datasets import Dataset
-from rulebook.session.path_notes import PathsAsked, paths_asked
 from rulebook.spec.ready_evaluation import ReadyEvaluation, StoredDataset
 
 _DECLARED: Mapping[str, Callable[..., object]] = {
@@ -38,17 +37,12 @@ class ReadyRules(RunnableEvaluation):
         ]
         thresholds = {each.name: each.threshold for each in ready.scorers}
         super().__init__(path, ready.name, ready.digest, dataset, scorers, thresholds, ready.gates, ports)
-        self._paths = paths_asked(ready.scorers)
         self._told = {each.name: each.told for each in ready.scorers}
         check_columns(None, scorers, dataset, has_task=False)
 
     def told_options(self) -> Mapping[str, Mapping[str, object]]:
         """As they were kept."""
         return self._told
-
-    def paths_asked(self) -> Sequence[PathsAsked]:
-        """Those of its `json_match`."""
-        return self._paths
 
 
 def built_in(

@@ -19,7 +19,6 @@ from rulebook.services.evaluation_runs import resumable, runs_folder
 from rulebook.services.store import new_session_id
 from rulebook.session.evaluating import Task, Work
 from rulebook.session.evaluation_running import Plan, run_evaluation
-from rulebook.session.path_notes import PathsAsked
 from rulebook.spec.gate_parts import Gate
 
 
@@ -49,7 +48,7 @@ class RunnableEvaluation:
     @property
     def plan(self) -> Plan:
         """Its gates and the score from which each scorer's passes, with what was noted about its rows."""
-        return Plan(self._gates, self._thresholds, lambda: self.dataset.drift, self.paths_asked())
+        return Plan(self._gates, self._thresholds, lambda: self.dataset.drift)
 
     def run(
         self,
@@ -129,7 +128,3 @@ class RunnableEvaluation:
     def told_options(self) -> Mapping[str, Mapping[str, object]]:
         """The options of each scorer as a run keeps them, by its name."""
         return {}
-
-    def paths_asked(self) -> Sequence[PathsAsked]:
-        """The paths into JSON that its scorers look at."""
-        return ()

@@ -111,7 +111,7 @@ def subcommand(command: str, argv: Sequence[str], purposes: Mapping[str, str]) -
     """
     first = argv[0] if argv else ""
     if first in ("--help", "-h"):
-        lines = [f"  {name:<9} {purpose}" for name, purpose in purposes.items()]
+        lines = [f"  {name:<10} {purpose}" for name, purpose in purposes.items()]
         example = f"example:\n  rulebook {command} {next(iter(purposes))} --help\n"
         put("\n".join([f"usage: rulebook {command} COMMAND …", "", *lines, "", example]))
         return None

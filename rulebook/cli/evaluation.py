@@ -52,7 +52,9 @@ def _run() -> Arguments:
     )
     _report(parser)
     parser.add_argument(
-        "--table", metavar="FILE", help="write every row with its output, scores and errors there, as Parquet"
+        "--table",
+        metavar="FILE",
+        help="write every row with its output, scores and errors there: .csv, .jsonl or .parquet",
     )
     parser.add_argument(
         "--cache", type=answers_folder, metavar="DIR", help="keep answers of models there, for this run and later ones"
@@ -78,8 +80,9 @@ def _compare() -> Arguments:
         nargs="?",
         const="",
         metavar="SCORER[:CHANGE]",
-        help="no scorer may be worse or lose rows; or this one; or its mean must change by CHANGE at least, as in "
-        "`--gate intent-match:-0.02`. May be given several times",
+        help="status 3 where a scorer is worse or lost rows; with SCORER only where that one is; with "
+        "`--gate intent-match:-0.02` where its mean fell by more than 0.02. Stands after the runs, and may be given "
+        "several times",
     )
     parser.add_argument("--allow-lost", metavar="N", help="for gates: how many rows a scorer may lose (default: 0)")
     parser.add_argument(

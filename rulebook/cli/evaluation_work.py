@@ -27,6 +27,10 @@ def run_evaluation(given: Namespace, params: Mapping[str, str]) -> int:
     for path in (given.output, given.table):
         if path is not None:
             refuse_over(path, (given.file,))
+    if given.table is not None:
+        from rulebook.services.evaluation_table import table_format  # only a table pays for it
+
+        table_format(given.table)
     rules = load_evaluation(given.file, machine_ports(given.file, given.cache), allow_python=given.allow_python)
     progress = Progress(rules, given.limit)
     try:
@@ -44,8 +48,9 @@ def run_evaluation(given: Namespace, params: Mapping[str, str]) -> int:
         raise
     progress.clear()
     if given.table is not None:
-        run.to_parquet(given.table)
+        run.to_table(given.table)
         output.say(f"Wrote {given.table}.")
+    output.say(f"This is run {run.id}. Hold it against another of these rows: rulebook evaluation compare A B")
     hand_out(given, run.outcome, evaluation_report, render_evaluation, headline)
     return exit_status(run.outcome)
 

@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def overview() -> str:
     """What `rulebook --help` prints."""
-    lines = [f"  {name:<9} {command.purpose}" for name, command in COMMANDS.items()]
+    lines = [f"  {name:<10} {command.purpose}" for name, command in COMMANDS.items()]
     return "\n".join(
         [
             "usage: rulebook COMMAND …",

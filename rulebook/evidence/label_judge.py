@@ -198,7 +198,7 @@ def _grade(reply: ModelReply, judge: LabelJudge) -> LabelGrade:
         said = _Reply.model_validate(object_in(reply))
     except ValidationError as error:
         places = ", ".join(f"`{'.'.join(map(str, fault['loc']))}`" for fault in error.errors()[:3])
-        raise Unreadable(f"does not fit: see {places}") from error
+        raise Unreadable(f"does not fit: {places} is not what was asked for") from error
     scores = {normal_label(label): score for label, score in judge.labels.items()}
     chosen = normal_label(said.choice)
     shares = _shares([(normal_label(each.label), each.probability) for each in said.probabilities], scores)

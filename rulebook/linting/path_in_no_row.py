@@ -18,9 +18,9 @@ def look(loaded: Loaded, files: Files) -> None:
     sight = rows_in_sight(spec.dataset, os.path.dirname(loaded.file), files)
     for scorer in spec.scorers if sight is not None else ():
         if sight is not None and scorer.options.get("paths"):
-            _look_at(
-                loaded, scorer, [each for column in scorer.inputs or () for each in _documents(column, sight.rows)]
-            )
+            documents = [each for column in scorer.inputs or () for each in _documents(column, sight.rows)]
+            if documents:
+                _look_at(loaded, scorer, documents)
 
 
 def _documents(column: str, rows: Sequence[Mapping[str, object]]) -> list[object]:
@@ -31,9 +31,10 @@ def _documents(column: str, rows: Sequence[Mapping[str, object]]) -> list[object
 
 
 def _look_at(loaded: Loaded, scorer: ScorerSpec, documents: list[object]) -> None:
-    from rulebook.measures.json_match import json_path_to, paths_in_none  # as above
+    from rulebook.measures.json_match import ABSENT, at_path, json_path_to  # as above
 
     paths = scorer.options.get("paths")
     for place, text in enumerate(paths if isinstance(paths, list | tuple) else ()):
-        if paths_in_none([json_path_to(str(text))], documents):
+        path = json_path_to(str(text))
+        if all(at_path(document, path) is ABSENT for document in documents):
             loaded.readers[loaded.file].add("RB811", (*scorer.path, "paths", place), path=text)

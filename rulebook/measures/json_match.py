@@ -1,7 +1,7 @@
 """Whether two JSON documents agree, as a whole or at some paths."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rulebook.measures.json_reading import NotJson
@@ -81,16 +81,6 @@ def at_path(document: object, path: JsonPathTo) -> object:
         else:
             return ABSENT
     return document
-
-
-def paths_in_none(paths: Sequence[JsonPathTo], documents: Iterable[object]) -> list[JsonPathTo]:
-    """Those of the paths that no document has; none where there is no document. No more are taken than it needs."""
-    left: list[JsonPathTo] | None = None
-    for document in documents:
-        left = [path for path in (paths if left is None else left) if at_path(document, path) is ABSENT]
-        if not left:
-            break
-    return left or []
 
 
 def same_json(one: object, other: object) -> bool:

@@ -20,6 +20,15 @@ class RowFailure(Struct, frozen=True, omit_defaults=True):
     message: str
     metadata: Mapping[str, object] | None = None
 
+    @property
+    def words(self) -> str:
+        """It for people: errors of ours say all in their message, of others the kind is half of it."""
+        if self.message and self.type in _OURS:
+            return self.message
+        return f"{self.type}: {self.message}" if self.message else self.type
+
+
+_OURS = ("UnmeasuredError", "CommandError", "DamagedRow", "UnfitKind", "UnfitOption")
 
 Emitted = tuple[float, Mapping[str, object] | None]
 """A finite score and its metadata, None where there are none."""

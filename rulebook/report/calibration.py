@@ -93,7 +93,7 @@ def calibrated(
         best,
         None if best is None else verdicts_at(pairs, best),
         None if best is None else held_out(pairs),
-        _by_name(rows, terms.names) if labels.reading == "names" else _by_grade(rows),
+        _by_label(rows, labels, terms),
         () if terms.escalate_below is None else _escalations(rows, labels, terms, best),
     )
 
@@ -110,6 +110,13 @@ def _escalations(rows: Sequence[Compared], labels: Labels, terms: Terms, best: f
 
     told = [(row.label, row.score, row.metadata) for row in rows]
     return escalations(told, terms.escalate_below or 0.0, agrees)
+
+
+def _by_label(rows: Sequence[Compared], labels: Labels, terms: Terms) -> Classes | None:
+    """None for labels of yes or no: no judge is wrong that scores a pass 0.9."""
+    if labels.reading == "names":
+        return _by_name(rows, terms.names)
+    return _by_grade(rows) if labels.reading == "grades" else None
 
 
 def _by_name(rows: Sequence[Compared], names: Mapping[str, float]) -> Classes | None:

@@ -112,7 +112,7 @@ def _losses(found: Comparison, colour: bool) -> Iterator[str]:
         yield ""
         yield painted(f"LOST: B has no score of `{cut(name, _NAME)}` in {_rows_of(scorer)}", "red", colour)
         for told in scorer.told:
-            yield cut(f"  row {told.row}  {harmless(f'{told.type}: {told.message}')}", WIDTH)
+            yield cut(f"  row {told.row}  {harmless(told.words)}", WIDTH)
     for name in found.only_a:
         yield ""
         yield painted(f"LOST: B does not have the scorer `{cut(harmless(name), _NAME)}`", "red", colour)

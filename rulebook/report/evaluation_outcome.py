@@ -24,6 +24,11 @@ class Told(Struct, frozen=True):
     type: str
     message: str
 
+    @property
+    def words(self) -> str:
+        """What went wrong, for people."""
+        return RowFailure(self.type, self.message).words
+
 
 class Evaluated(Struct, frozen=True):
     """The aggregates of a run. `rows` counts every row, `damaged` those that could not be read, `task_failed` those

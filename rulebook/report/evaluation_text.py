@@ -12,7 +12,7 @@ gates
 
 from collections.abc import Iterator, Sequence
 
-from rulebook.report.evaluation_outcome import Evaluated, Told
+from rulebook.report.evaluation_outcome import MOST_TOLD, Evaluated, Told
 from rulebook.report.evaluation_tally import Summary
 from rulebook.report.spent import spent_lines
 from rulebook.spec.gate_parts import PERCENTS
@@ -20,6 +20,8 @@ from rulebook.terminal import WIDTH, columns, cut, harmless, padded, painted, wr
 
 _NAME = 30
 _TITLE = 58
+_INDENT = 6
+_MESSAGE = 400
 _HEADS = ("mean", "n", "failed", "95 % interval", *(f"p{percent}" for percent in PERCENTS))
 
 
@@ -99,11 +101,16 @@ def _gates(found: Evaluated, colour: bool) -> Iterator[str]:
 
 
 def _failures(told: Sequence[Told]) -> Iterator[str]:
-    yield "what could not be measured (the first of each kind)"
+    yield f"what could not be measured (at most {MOST_TOLD} rows of each kind)"
+    alike: dict[tuple[str, str], list[str]] = {}
     for each in told:
         where = each.scorer or {"row": "the row itself", "task": "the task"}[each.stage]
-        message = harmless(f"{each.type}: {each.message}" if each.message else each.type)
-        yield cut(f"  row {each.row}  {harmless(where)}  {message}", WIDTH)
+        alike.setdefault((where, each.words), []).append(str(each.row))
+    for (where, words), rows in alike.items():
+        begin = f"  row{'' if len(rows) == 1 else 's'} {', '.join(rows)}  {cut(harmless(where), _NAME)}  "
+        first, *others = wrapped(cut(harmless(words), _MESSAGE), WIDTH - _INDENT, indent=columns(begin) - _INDENT)
+        yield cut(begin + first, WIDTH)
+        yield from (cut(" " * _INDENT + line, WIDTH) for line in others)
 
 
 def _covered(found: Summary) -> str:

@@ -21,7 +21,7 @@ def spent_lines(whose: str, spent: Spent, width: int) -> list[str]:
     """What was spent as a sentence that begins with `whose` it was."""
     parts = [_counted(spent.calls, "call")]
     if spent.cached:
-        parts.append(f"{_counted(spent.cached, 'answer')} kept from earlier runs")
+        parts.append(f"{_counted(spent.cached, 'answer')} kept from before")
     if spent.uncounted:
         parts.append("tokens not known")
     elif spent.calls:

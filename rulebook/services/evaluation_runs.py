@@ -89,9 +89,8 @@ def find_run(word: str) -> str:
         return begun[0]
     if begun:
         raise UsageError(f"The ids of {len(begun)} runs begin with `{word}`. Write more of the one that you mean.")
-    raise UsageError(
-        f"There is no run `{word}`.{guess(word, [os.path.basename(each) for each in found], list_up_to=0)}"
-    )
+    near = guess(word, [os.path.basename(each) for each in found], list_up_to=0)
+    raise UsageError(f"There is no run `{word}`.{near or ' `rulebook evaluation list` shows all.'}")
 
 
 class StoredRun(Struct, frozen=True):

@@ -1,8 +1,12 @@
-"""The results of a run as one Parquet table: the dataset's columns, the output, and what each scorer said.
+"""The results of a run as one table, in Parquet, CSV or JSONL.
+
+It has the dataset's columns, the output, and what each scorer said.
 
 Source: scorers-facts §8.
 """
 
+import csv
+import io
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,9 +22,37 @@ from rulebook.measures.row_scores import RowFailure
 from rulebook.services.arrow_tables import BATCH_ROWS, parquet_writer, schema_of, table_of
 from rulebook.services.datasets import Dataset
 from rulebook.services.evaluation_journal import read_records
-from rulebook.services.output_files import drafted
+from rulebook.services.output_files import drafted, write_bytes
+from rulebook.spelling import listed
 
 RESULTS = "results.parquet"
+FORMATS = (".csv", ".jsonl", ".parquet")
+"""How the name of a table may end."""
+
+_PIECE = 1 << 20
+"""Characters of a table that are written at once."""
+
+
+def table_format(path: str) -> str:
+    """How a table of that name is written, one of FORMATS. Raises UsageError."""
+    ending = os.path.splitext(path)[1].lower()
+    if ending not in FORMATS:
+        raise UsageError(f"`{path}`: the name of a table ends in {listed(FORMATS)}, and says how it is written.")
+    return ending
+
+
+def write_table(folder: str, dataset: Dataset, scorers: Sequence[str], path: str) -> str:
+    """Write the table of the run in `folder` to `path` as its name says, and give the path.
+
+    Raises what `table_format` and `write_results` raise; pyarrow is for Parquet alone.
+    """
+    ending = table_format(path)
+    if ending == ".parquet":
+        return write_results(folder, dataset, scorers, path)
+    columns = [*{**dict.fromkeys(dataset.columns), "output": None, **_columns_of(scorers)}]
+    rows = _rows(folder, dataset, scorers)
+    write_bytes(path, _csv(columns, rows) if ending == ".csv" else _jsonl(columns, rows), force=True)
+    return path
 
 
 def write_results(folder: str, dataset: Dataset, scorers: Sequence[str], path: str | None = None) -> str:
@@ -45,6 +77,36 @@ def write_results(folder: str, dataset: Dataset, scorers: Sequence[str], path: s
     except OSError as error:
         raise UsageError(f"I can't write `{path}`: {(error.strerror or 'the machine refuses').lower()}.") from None
     return path
+
+
+def _csv(columns: Sequence[str], rows: Iterator[Mapping[str, object]]) -> Iterator[bytes]:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([_cell(row.get(name)) for name in columns])
+        if text.tell() > _PIECE:
+            yield _taken(text)
+    yield _taken(text)
+
+
+def _taken(text: io.StringIO) -> bytes:
+    piece = text.getvalue().encode("utf-8", "replace")
+    text.seek(0)
+    text.truncate()
+    return piece
+
+
+def _cell(value: object) -> object:
+    """Nothing for what is not there; what is no text as JSON has it."""
+    plain = plain_data(value)
+    return plain if plain is None or isinstance(plain, str) else _json(plain)
+
+
+def _jsonl(columns: Sequence[str], rows: Iterator[Mapping[str, object]]) -> Iterator[bytes]:
+    for row in rows:
+        line = {name: plain_data(row.get(name)) for name in columns}
+        yield json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 def _columns_of(scorers: Sequence[str]) -> dict[str, Kind]:

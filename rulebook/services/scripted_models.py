@@ -1,6 +1,7 @@
 """The `scripted` provider: answers and vectors played from a file, without a network and without a key."""
 
 import math
+import os
 import threading
 from collections.abc import Mapping
 from typing import Any, get_args
@@ -33,7 +34,7 @@ class ScriptedModels:
 
     def __init__(self, path: str | None) -> None:
         self._entries, self._vectors = ([], {}) if path is None else _read(path)
-        self._where = f"in `{path}`" if path else "anywhere: its provider has no `answers`"
+        self._where = f"in `{os.path.basename(path)}`" if path else "anywhere: its provider has no `answers`"
         self._turn = threading.Lock()
 
     def answer(self, request: ModelRequest, model: str) -> ModelReply | ModelFailure:

@@ -32,7 +32,7 @@ class Pairing:
                 continue
             scores = record.scores(0)
             if isinstance(scores, RowFailure):
-                self._unmeasured(record.row, f"{scores.type}: {scores.message}" if scores.message else scores.type)
+                self._unmeasured(record.row, scores.words)
             elif len(scores) != 1:
                 self._unmeasured(record.row, f"it gave {len(scores) or 'no'} scores, and a label is one")
             else:

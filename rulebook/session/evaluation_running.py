@@ -11,20 +11,19 @@ from rulebook.services.evaluation_journal import Journal, JournalHead, read_reco
 from rulebook.services.model_meter import metered
 from rulebook.session.evaluating import Work, evaluate_rows
 from rulebook.session.evaluating_together import Crew, evaluate_together
-from rulebook.session.path_notes import PathsAsked, path_notes
+from rulebook.session.paths_in_no_row import paths_in_no_row
 from rulebook.spec.gate_parts import Gate
 
 
 class Plan(Struct, frozen=True):
     """What a run adds up to: the gates, the score from which each scorer's passes, and notes for the report.
 
-    `notes` is asked for them once the last row is scored; of `paths` those are noted too that no row has.
+    `notes` is asked for them once the last row is scored.
     """
 
     gates: Sequence[Gate] = ()
     thresholds: Mapping[str, float] = {}
     notes: Callable[[], Sequence[str]] = tuple
-    paths: Sequence[PathsAsked] = ()
 
 
 def run_evaluation(
@@ -61,5 +60,5 @@ def run_evaluation(
             reckoning.add_all(records)
             heard(reckoning.rows)
         journal.sync()
-    notes = [*plan.notes(), *path_notes(plan.paths, work.rows, lambda: read_records(folder))]
+    notes = [*plan.notes(), *paths_in_no_row(head, work.rows(), read_records(folder))]
     return reckoning.outcome(head.name, head.run, plan.gates, notes)

@@ -1,6 +1,6 @@
 """`rulebook.evaluation` files: rows, a task, scorers, and what their means must reach. Source: scorers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -8,14 +8,16 @@ from rulebook.diagnostic import has_errors
 from rulebook.languages.faults import Shown
 from rulebook.place import Path
 from rulebook.source.located import Located
-from rulebook.spec.evaluation_parts import EvaluationSpec
-from rulebook.spec.evaluation_scorers import read_scorers
+from rulebook.spec.evaluation_parts import EvaluationSpec, ScorerSpec
+from rulebook.spec.evaluation_scorers import names_meant, read_scorers
 from rulebook.spec.evaluation_task import read_task
+from rulebook.spec.gate_parts import Gate
 from rulebook.spec.gates import read_gates
 from rulebook.spec.head import Head, Text
 from rulebook.spec.params import Param
 from rulebook.spec.reader import Reader
 from rulebook.spec.ready_evaluation import StoredDataset
+from rulebook.spec.scorer_kinds import GRADED, UNBOUNDED
 from rulebook.spec.validation import below, validate_options
 
 _STRICT = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
@@ -56,10 +58,29 @@ def read_evaluation(document: Located, reader: Reader) -> EvaluationSpec | None:
     params = _params(reader) if "params" in document.data else ()
     task = None if file.task is None else read_task(reader, file.task, params)
     scorers = read_scorers(reader)
-    gates = read_gates(reader, [each.name for each in scorers]) if file.gates is not None else ()
+    gates = read_gates(reader, names_meant(document.data["scorers"])) if file.gates is not None else ()
+    _check_pass_marks(reader, scorers, {gate.scorer for gate in gates if "pass_rate" in gate.figures})
+    _check_reach(reader, gates, {each.name for each in scorers if each.kind in UNBOUNDED})
     if dataset is None or has_errors(tuple(reader.problems)):
         return None
     return EvaluationSpec(document, file, dataset, scorers, gates, task, params)
+
+
+def _check_pass_marks(reader: Reader, scorers: Sequence[ScorerSpec], gated: Collection[str]) -> None:
+    """Note each scorer whose passes a gate counts, and of which nobody says from which score on it passes."""
+    for each in scorers:
+        if each.name in gated and each.kind in GRADED and not each.is_marked:
+            reader.add_at_key("RB610", each.path, kind=each.kind)
+
+
+def _check_reach(reader: Reader, gates: Sequence[Gate], unbounded: Collection[str]) -> None:
+    """Note each bound that no score can reach: 90, where 0.9 is meant."""
+    for gate in gates:
+        for figure, bounds in gate.figures.items():
+            is_share = figure == "pass_rate" or gate.scorer not in unbounded
+            if is_share and bounds.min is not None and bounds.min > 1:
+                path = ("gates", gate.scorer, figure, "min")
+                reader.add("RB605", path, most="1", threshold=f"{bounds.min:g}")
 
 
 def _params(reader: Reader) -> tuple[Param, ...]:

@@ -19,7 +19,8 @@ class ScorerSpec(Struct, frozen=True):
     """One scorer: its kind, its name, the columns it reads, and its other options as they were written.
 
     `path` is where it stands, down to its kind. `inputs` None: SQL reads what its expression names, and a function
-    what its parameters name. A score passes when it is at least `threshold`.
+    what its parameters name. A score passes when it is at least `threshold`, 1 where the file says nothing;
+    `is_marked`: it says so.
     `has_inputs`: the file says which columns. `keys` are all of its options, typed.
     `card` is where the file says that its calibration stands, from the folder of the file.
     """
@@ -33,6 +34,7 @@ class ScorerSpec(Struct, frozen=True):
     has_inputs: bool = False
     keys: BaseModel | None = None
     card: str | None = None
+    is_marked: bool = False
 
 
 class ModelTask(Struct, frozen=True):

@@ -46,6 +46,17 @@ def read_scorers(reader: Reader) -> tuple[ScorerSpec, ...]:
     return tuple(found.values())
 
 
+def names_meant(scorers: object) -> list[str]:
+    """What the scorers are called, those too with which something is wrong, as far as that can be told."""
+    found = []
+    for each in scorers if isinstance(scorers, list) else ():
+        for kind, options in each.items() if isinstance(each, dict) else ():
+            if kind in SCORERS:
+                given = options if isinstance(options, dict) else {}
+                found.append(str(each.get("name") or given.get("name") or _default_name(kind, given)))
+    return found
+
+
 def _scorer(reader: Reader, path: Path) -> ScorerSpec | None:
     value = reader.document.at(path)
     keys = [key for key in value if key not in BesideScorer.model_fields] if isinstance(value, dict) else []
@@ -91,12 +102,15 @@ def _with_options(reader: Reader, kind: str, path: Path, given: object, beside: 
         reader.add_fault(fault, (*path, *below_it))
     columns = _inputs(reader, path, keys)
     mark, card = _mark(keys, beside), beside.card or keys.card
-    return ScorerSpec(kind, name, path, columns, _others(options), mark, "inputs" in options, keys, card)
+    threshold, is_marked = 1.0 if mark is None else mark, mark is not None
+    return ScorerSpec(
+        kind, name, path, columns, _others(options), threshold, "inputs" in options, keys, card, is_marked
+    )
 
 
-def _mark(keys: ScorerKeys, beside: BesideScorer) -> float:
+def _mark(keys: ScorerKeys, beside: BesideScorer) -> float | None:
     inside = keys.threshold if isinstance(keys, MarkedKeys) else None
-    return next((mark for mark in (beside.threshold, inside) if mark is not None), 1.0)
+    return next((mark for mark in (beside.threshold, inside) if mark is not None), None)
 
 
 def _inputs(reader: Reader, path: Path, keys: ScorerKeys) -> tuple[str, ...] | None:

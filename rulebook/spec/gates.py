@@ -1,5 +1,7 @@
 """What the figures of an evaluation's scorers must reach, as a rule file says it."""
 
+from collections.abc import Sequence
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from rulebook.languages.faults import Shown
@@ -30,7 +32,7 @@ class MostKeys(BaseModel):
     max: int = Field(0, ge=0, description="How many rows may have failed: the task, or this scorer.")
 
 
-def read_gates(reader: Reader, names: list[str]) -> tuple[Gate, ...]:
+def read_gates(reader: Reader, names: Sequence[str]) -> tuple[Gate, ...]:
     """The gates of an evaluation whose scorers have these names, as far as they are valid."""
     path: Path = ("gates",)
     value = reader.mapping(path, "gates", Shown({"valid-json": {"mean": {"min": 0.9}}}, "gates"))
@@ -46,7 +48,7 @@ def read_gates(reader: Reader, names: list[str]) -> tuple[Gate, ...]:
 
 
 def _gate(reader: Reader, path: Path, name: str) -> Gate | None:
-    value = reader.mapping(path, name, Shown({"mean": {"min": 0.9}}, name))
+    value = reader.mapping(path, name, Shown({"mean": {"min": _number_at(reader, path, 0.9)}}, name))
     if not value:
         if value is not None:
             reader.add("RB216", path, key=name, why="write what its `mean` or `pass_rate` must reach.")
@@ -68,13 +70,13 @@ def _gate(reader: Reader, path: Path, name: str) -> Gate | None:
 
 
 def _most(reader: Reader, path: Path) -> int:
-    value = reader.mapping(path, "unmeasured", Shown({"max": 0}, "unmeasured"))
+    value = reader.mapping(path, "unmeasured", Shown({"max": _number_at(reader, path, 0)}, "unmeasured"))
     keys = None if value is None else validate_options(MostKeys, value, "`unmeasured`", below(path), reader)
     return 0 if keys is None else keys.max
 
 
 def _bounds(reader: Reader, path: Path, key: str) -> Bounds | None:
-    value = reader.mapping(path, key, Shown({"min": 0.9}, key))
+    value = reader.mapping(path, key, Shown({"min": _number_at(reader, path, 0.9)}, key))
     if value is None:
         return None
     keys = validate_options(BoundKeys, value, f"`{key}`", below(path), reader)
@@ -87,3 +89,9 @@ def _bounds(reader: Reader, path: Path, key: str) -> Bounds | None:
         wanted = f"{keys.min:g} or more, which is `min`"
         reader.add("RB205", (*path, "max"), key="max", wanted=wanted, value=f"{keys.max:g}")
     return Bounds(keys.min, keys.max)
+
+
+def _number_at(reader: Reader, path: Path, usual: float) -> float:
+    """The number that stands where a mapping with it should, for the example to name it; else the `usual` one."""
+    value = reader.document.at(path)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else usual

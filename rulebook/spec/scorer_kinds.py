@@ -32,5 +32,11 @@ SCORERS: dict[str, type[ScorerKeys]] = {
 }
 """Every kind of scorer that a rule file may name."""
 
+GRADED = ("levenshtein", "string_similarity", "embedding_similarity", "llm_judge", "jev")
+"""Kinds without a pass mark of their own: what is between 0 and 1 is neither a pass nor a failure."""
+
+UNBOUNDED = ("sql", "python")
+"""Kinds whose scores may be any number; all others lie in 0..1."""
+
 SHORT = {"regex_match": "pattern", "string_similarity": "method", "python": "function"}
 """The option that stands alone after the kind: `regex_match: 'a+'`."""

@@ -248,7 +248,7 @@ def test_answers_are_played_from_a_file(tmp_path: Path, home: Path) -> None:
 def test_a_question_that_no_answer_fits(tmp_path: Path) -> None:
     (failure,) = scripted(tmp_path, '[[answers]]\ncontains = "cause"\nreply = "YES"\n').ask([request("fix")])
     assert isinstance(failure, ModelFailure)
-    assert f"no answer to this question in `{tmp_path}/answers.toml`" in failure.reason
+    assert "no answer to this question in `answers.toml`" in failure.reason
 
 
 @pytest.mark.parametrize(
