@@ -103,6 +103,10 @@ class Models(Protocol):
         """An answer for each request, in their order; they are under way together. Never raises for an endpoint."""
         ...
 
+    def forget(self, request: ModelRequest) -> None:
+        """Keep the answer to this request for no later run: nobody could read it."""
+        ...
+
     def embed(self, request: EmbeddingRequest) -> Embedded:
         """The vectors of texts: one call for many of them, and none for a text that is known from before."""
         ...

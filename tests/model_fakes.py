@@ -37,6 +37,9 @@ class ScriptedModels:
         self.asked += requests
         return [self._answer(request) for request in requests]
 
+    def forget(self, request: ModelRequest) -> None:
+        assert request in self.asked
+
     def embed(self, request: EmbeddingRequest) -> Embedded:
         self.embedded.append(request)
         said = [self.vectors.pop(text) for text in request.texts]

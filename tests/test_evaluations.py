@@ -1,5 +1,6 @@
 """Evaluations from Python: the reference's examples, row errors, scores and their aggregates, rescoring."""
 
+import asyncio
 import json
 import math
 import os
@@ -14,7 +15,7 @@ import pytest
 
 import rulebook
 from rulebook import Evaluation, EvaluationScorerResult, scorers
-from rulebook.errors import DatasetError, UnfitKind, UnfitOption, UsageError
+from rulebook.errors import DatasetError, Stopped, UnfitKind, UnfitOption, UsageError
 
 HERE = Path(__file__).parent
 HEAD = (HERE / "conformance" / "scorers_quickstart.txt").read_text(encoding="utf-8")
@@ -269,6 +270,51 @@ def test_a_function_that_ends_the_program_fails_its_row_alone() -> None:
     assert run.means() == {"graded": 1.0}
     failed = [record.failed(0) for record in run.rows()]
     assert [each and each.type for each in failed] == [None, "SystemExit", "SystemExit"]
+
+
+def test_whatever_a_function_raises_fails_its_row_alone() -> None:
+    @rulebook.function
+    def cancels(question: str) -> str:
+        if question == "two":
+            raise asyncio.CancelledError
+        return question
+
+    @rulebook.function
+    def ends(output: str) -> float:
+        if output == "three":
+            raise GeneratorExit
+        return 1.0
+
+    run = Evaluation.create("ends", dataset=ROWS, task=cancels, scorers=[ends]).run()
+    failed = [record.failed(0) for record in run.rows()]
+    assert [each and each.type for each in failed] == [None, "CancelledError", "GeneratorExit"]
+
+
+@pytest.mark.parametrize("signal", [KeyboardInterrupt, Stopped])
+def test_an_interrupt_within_a_function_ends_the_run(signal: type[BaseException]) -> None:
+    @rulebook.function
+    def interrupted(output: str) -> float:
+        raise signal
+
+    @rulebook.function
+    def cut(question: str) -> str:
+        raise signal
+
+    for task, scorer in ((None, interrupted), (cut, scorers.exact_match())):
+        rows = [{"question": "", "output": "", "expected": ""}]
+        evaluation = Evaluation.create("ends", dataset=rows, task=task, scorers=[scorer])
+        with pytest.raises(signal):
+            evaluation.run()
+
+
+def test_half_a_character_is_written_out_in_the_table() -> None:
+    @rulebook.function
+    def half(question: str) -> str:
+        return "\ud800" if question == "two" else question
+
+    run = Evaluation.create("half", dataset=ROWS, task=half, scorers=[scorers.exact_match()]).run()
+    table = pyarrow.parquet.read_table(run.to_parquet())
+    assert table.column("output").to_pylist() == ["one", "\\ud800", "three"]
 
 
 def test_a_function_may_ask_for_a_trace() -> None:

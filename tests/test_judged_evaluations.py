@@ -252,6 +252,21 @@ def test_what_cannot_be_judged_stays_in_its_row(reply: Act, told: str, place: Pa
     assert message.startswith(told)
 
 
+def test_what_could_not_be_read_is_asked_for_anew_by_the_next_run(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with endpoint(says("I am busy."), says("I am busy."), stars) as server:
+        write(place, FIT, TWO[:1], toml=here(server.url))
+        assert [each["failed"] for each in report_of(capsys)["scorers"]] == [1]
+        assert [each["mean"] for each in report_of(capsys)["scorers"]] == [0.75]
+        assert len(server.bodies) == 3
+
+
+def test_a_row_that_was_answered_when_asked_again_is_not_asked_a_third_time(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with endpoint(says("I am busy."), stars) as server:
+        write(place, FIT, TWO[:1], toml=here(server.url))
+        assert [report_of(capsys)["scorers"][0]["mean"] for _ in range(2)] == [0.75, 0.75]
+        assert len(server.bodies) == 2
+
+
 def test_a_score_outside_of_its_range_is_no_score(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with endpoint(stars) as server:
         write(place, FIT.replace("stars / 4", "stars / 2"), TWO, toml=here(server.url))

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from model_server import Act, Handler, endpoint, gives, says
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 from pydantic import v1 as older
 
 import rulebook
 from rulebook import EvaluationScorerResult, UnmeasuredError, scorers
 from rulebook.api.own_machine import own_ports
+from rulebook.errors import Stopped
 
 
 @pytest.fixture(autouse=True)
@@ -175,13 +176,14 @@ def test_columns_are_fenced_and_a_null_is_said_to_be_missing() -> None:
         says('Here it is: {"score": 1}'),
         says('{"score": 1}'),
         says(json.dumps({**GOOD, "score": 1.5})),
+        says('{"score": 0, ' + json.dumps(GOOD)[1:]),
         says(json.dumps(GOOD), "length"),
         says(json.dumps(GOOD), "content_filter"),
         says(json.dumps(GOOD), refusal="I will not."),
         says(""),
         gives(400, {}),
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_an_answer_that_does_not_fit_fails_its_row_alone(reply: Act) -> None:
     with endpoint(reply, says(json.dumps(GOOD))) as server:
@@ -256,6 +258,56 @@ def test_a_prompt_that_fails_fails_its_row_and_no_other() -> None:
     assert none == scorers.RowFailure("UnfitKind", "`prompt_fn` must return text; this is 1.")
     assert isinstance(good, EvaluationScorerResult)
     assert unknown == scorers.RowFailure("KeyError", "'c'")
+
+
+class Ends(BaseModel):
+    score: float
+
+    @field_validator("score")
+    @classmethod
+    def ends(cls, score: float) -> float:
+        raise SystemExit("over")
+
+
+def ends(*_: object, **__: object) -> Any:
+    raise SystemExit("over")
+
+
+@pytest.mark.parametrize(
+    ("answer", "options"),
+    [(Ends, {}), (TraceQuality, {"prompt_fn": ends}), (TraceQuality, {"parse_fn": ends})],
+    ids=["a validator", "prompt_fn", "parse_fn"],
+)
+def test_attack_a_function_that_ends_the_program_fails_its_row_alone(answer: Any, options: dict[str, Any]) -> None:
+    with endpoint(says(json.dumps(GOOD))) as server:
+        judge = scorers.llm_judge(answer, model="m", base_url=server.url, **options)
+        (row,) = judge.score_rows([{"output": "a"}])
+    assert row == scorers.RowFailure("RuntimeError", "it would end the program (SystemExit: over)")
+
+
+@pytest.mark.parametrize("option", ["prompt_fn", "parse_fn"])
+def test_a_signal_within_a_function_of_the_callers_ends_the_program(option: str) -> None:
+    def stopped(*_: object, **__: object) -> Any:
+        raise Stopped
+
+    given: dict[str, Any] = {option: stopped}
+    with endpoint(says("x")) as server, pytest.raises(Stopped):
+        scorers.llm_judge(TraceQuality, model="m", base_url=server.url, **given)(output="a")
+
+
+def test_an_error_that_cannot_be_said_or_stored_is_its_rows() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    def ask(_: object, output: Any) -> str:
+        raise output
+
+    judge = scorers.llm_judge(TraceQuality, model="m", base_url="http://127.0.0.1:9/v1", prompt_fn=ask)
+    assert list(judge.score_rows([{"output": Mute()}, {"output": ValueError("\ud800")}])) == [
+        scorers.RowFailure("Mute", "it does not say why"),
+        scorers.RowFailure("ValueError", "\\ud800"),
+    ]
 
 
 def test_parameters_go_with_every_request() -> None:

@@ -21,6 +21,7 @@ def test_sql_is_called_in_place_with_the_columns_of_a_row() -> None:
     assert answered(output="x", expected="y") == EvaluationScorerResult(1.0)
     assert [answered(output=each).score for each in ("", None)] == [0.0, 0.0]
     assert scorers.sql("price", '"price" * 2')(price=30).score == 60.0
+    assert scorers.sql("either", 'coalesce("first", "second")')(first=None, second=2).score == 2.0
 
 
 def test_sql_that_several_threads_ask_gives_each_its_own_row() -> None:

@@ -11,6 +11,7 @@ import pytest
 import rulebook
 from rulebook import EvaluationScorerResult, scorers
 from rulebook.api.functions import results_in
+from rulebook.api.row_scorers import output_kind
 from rulebook.api.scorer_result import proven_result
 from rulebook.errors import UnfitKind, UnfitOption
 
@@ -257,6 +258,15 @@ def test_a_bare_number_may_lie_outside_of_0_to_1_but_is_finite() -> None:
         results_in(math.nan)
 
 
+def test_an_annotation_that_cannot_be_worked_out_says_nothing() -> None:
+    def scorer(output):
+        return 1.0
+
+    scorer.__annotations__ = {"output": "1 / 0", "return": "float"}
+    assert [result.score for result in rulebook.function(scorer).scores_of_row({"output": ""})] == [1.0]
+    assert output_kind(rulebook.function(scorer)) == "text"
+
+
 def test_functions_that_cannot_be_called_by_name_are_refused() -> None:
     async def waits(output: str) -> float:
         return 1.0
@@ -272,6 +282,8 @@ def test_functions_that_cannot_be_called_by_name_are_refused() -> None:
             rulebook.function(body)
     with pytest.raises(UnfitOption, match="needs a name"):
         rulebook.function(lambda output: 1.0)
+    with pytest.raises(UnfitKind, match="does not say what it takes"):
+        rulebook.function(max)
     with pytest.raises(UnfitKind, match="stands above a function"):
         rulebook.function(EvaluationScorerResult)
     with pytest.raises(UnfitKind, match="does not know `retrys`. Did you mean `retries`?"):

@@ -59,7 +59,7 @@ class AnswerModel:
         except (TypeError, ValueError, OverflowError) as error:
             raise Unreadable(f"has the score {answer.score!r:.80}, which is no number") from error
         if not 0 <= score <= 1:
-            raise Unreadable(f"has the score {score:g}, which does not lie between 0 and 1")
+            raise Unreadable(f"has the score {score}, which does not lie between 0 and 1")
         if self.older:
             rest = json.loads(answer.json(by_alias=True, exclude={"score"}))
         else:

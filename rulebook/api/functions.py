@@ -140,7 +140,13 @@ def _columns(body: Callable[..., object], name: str) -> tuple[tuple[str, ...], f
     found: list[str] = []
     optional: set[str] = set()
     every = False
-    for parameter in inspect.signature(body).parameters.values():
+    try:
+        parameters = inspect.signature(body).parameters.values()
+    except (ValueError, TypeError) as error:  # some that are written in C
+        raise UnfitKind(
+            f"The function `{name}` does not say what it takes. Write one with `def` that calls it."
+        ) from error
+    for parameter in parameters:
         if parameter.kind is parameter.VAR_KEYWORD:
             every = True
         elif parameter.kind in (parameter.VAR_POSITIONAL, parameter.POSITIONAL_ONLY):
@@ -155,7 +161,7 @@ def _columns(body: Callable[..., object], name: str) -> tuple[tuple[str, ...], f
 def _hints(body: Callable[..., object]) -> Mapping[str, object]:
     try:
         return get_type_hints(body)
-    except (NameError, TypeError, AttributeError, SyntaxError):  # a hint that only a type checker can read
+    except Exception:  # a hint that only a type checker can read: working out its text may raise anything
         return {}
 
 

@@ -11,7 +11,7 @@ from rulebook.api.model_scorer import Grade, Graded, ModelScorer, Values, model_
 from rulebook.api.own_machine import own_ports
 from rulebook.api.scorer_options import columns_read
 from rulebook.api.secrets import Secret, endpoint_given
-from rulebook.errors import UnfitKind
+from rulebook.errors import Stopped, UnfitKind
 from rulebook.evidence.ballots import Ask
 from rulebook.evidence.fencing import fence_for
 from rulebook.evidence.judge_answers import (
@@ -20,6 +20,7 @@ from rulebook.evidence.judge_answers import (
     NoAnswer,
     Question,
     answers_to,
+    ended_program,
     object_in,
     whole_text,
 )
@@ -112,6 +113,10 @@ class _Asked:
             return self._question(columns, row, ask)
         except Exception as error:  # the caller's own function fails its row and no other
             return error
+        except Stopped:
+            raise
+        except SystemExit as error:
+            return ended_program(error)
 
     def _question(self, columns: tuple[str, ...], row: Values, ask: Ask) -> Question:
         judge = self.judges[ask.judge]

@@ -47,9 +47,9 @@ class FunctionScorer(Struct, frozen=True):
         for left in range(self.function.retries, -1, -1):
             try:
                 return [_emitted(each) for each in self.function.scores_of_row(row)]
-            except Stopped:
+            except (Stopped, KeyboardInterrupt):
                 raise
-            except (Exception, SystemExit) as error:  # a scorer that ends the program ends its row alone
+            except BaseException as error:  # a scorer that ends the program, or a task of its own, ends its row alone
                 if left == 0 or isinstance(error, UnfitKind):
                     return failure_of(error)
         return ()
@@ -150,7 +150,7 @@ def output_kind(function: ANY_FUNCTION) -> Kind:
     """The kind of column that a task's output makes, by its annotation; text where it has none."""
     try:
         hint = get_type_hints(function.body).get("return", str)
-    except (NameError, TypeError, AttributeError, SyntaxError):  # a hint that only a type checker can read
+    except Exception:  # a hint that only a type checker can read: working out its text may raise anything
         return "text"
     return _KINDS.get(hint, "json")
 

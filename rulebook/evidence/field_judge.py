@@ -118,7 +118,7 @@ def _cast(
             Missing("harness", f"`{asked.score.text}` has no value for this answer", metadata=metadata), answer.spent
         )
     if not 0 <= value <= 1:
-        reason = f"the answer comes to the score {value:g}, which does not lie between 0 and 1"
+        reason = f"the answer comes to the score {value!r:.40}, which does not lie between 0 and 1"
         return Cast(Missing("harness", reason, metadata=metadata), answer.spent)
     return Cast(Ballot(float(value), metadata), answer.spent)
 

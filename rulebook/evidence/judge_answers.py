@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from rulebook.errors import Missing
+from rulebook.errors import Missing, Stopped
 from rulebook.evidence.judge_question import AGAIN
 from rulebook.model_port import ModelFailure, ModelReply, ModelRequest, Models
 from rulebook.outcome import Spent, spent_in_all
@@ -77,16 +77,22 @@ def answers_to(
     """An answer to each question, in their order; all are under way together.
 
     `read` makes the answer of a reply and raises Unreadable for one that is none; with `again` it is asked for once
-    more, in words that say so. Whatever else `read` raises, a function of the caller's own, is that question's failure.
-    `queued`: there may be very many of them, and the limit of each begins with its turn.
+    more, in words that say so. What could not be read in the end is kept for no later run. Whatever else `read` raises,
+    a function of the caller's own, is that question's failure. `queued`: there may be very many of them, and the limit
+    of each begins with its turn.
     """
     found = _asked(questions, models, read, limit_s, queued)
-    unread = [index for index, each in enumerate(found) if _is_unread(each)] if again else []
-    if not unread:
-        return found
-    repeated = [replace(questions[index], user=questions[index].user + AGAIN) for index in unread]
-    for index, answer in zip(unread, _asked(repeated, models, read, limit_s, queued), strict=True):
-        found[index] = replace(answer, spent=spent_in_all([found[index].spent, answer.spent]))
+    unread = {index: [questions[index]] for index, each in enumerate(found) if _is_unread(each)}
+    if again and unread:
+        repeated = [replace(questions[index], user=questions[index].user + AGAIN) for index in unread]
+        answers = _asked(repeated, models, read, limit_s, queued)
+        for (index, asked), question, answer in zip(unread.items(), repeated, answers, strict=True):
+            asked.append(question)
+            found[index] = replace(answer, spent=spent_in_all([found[index].spent, answer.spent]))
+    for index, asked in unread.items():
+        if _is_unread(found[index]):
+            for question in asked:
+                models.forget(_request(question, limit_s, queued))
     return found
 
 
@@ -136,10 +142,19 @@ def _answer(reply: ModelReply | ModelFailure, read: Callable[[ModelReply], Read]
         return NoAnswer(error, reply.spent)
     except Exception as error:
         return NoAnswer(error, reply.spent)
+    except Stopped:
+        raise
+    except SystemExit as error:
+        return NoAnswer(ended_program(error), reply.spent)
 
 
 def _is_unread(answer: object) -> bool:
     return isinstance(answer, NoAnswer) and isinstance(answer.error.__cause__, Unreadable)
+
+
+def ended_program(error: SystemExit) -> Exception:
+    """What is said of a function of the caller's own that would end the program: it ends its row alone."""
+    return RuntimeError(f"it would end the program (SystemExit: {error})")
 
 
 def whole_text(reply: ModelReply) -> str:
@@ -161,11 +176,21 @@ def object_in(reply: ModelReply) -> Mapping[str, object]:
     text = _THOUGHT.sub("", whole_text(reply), count=1).strip()
     block = _FENCED.fullmatch(text)
     try:
-        found = json.loads(block[1] if block else text)
+        found = json.loads(block[1] if block else text, object_pairs_hook=_said_once)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"is no JSON object: {shortened(text)}") from error
     if not isinstance(found, dict):
         raise Unreadable(f"is no JSON object: {shortened(text)}")
+    return found
+
+
+def _said_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """The object with these keys. Raises Unreadable for a key that stands twice: nobody knows which one is meant."""
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            raise Unreadable(f"says {shortened(key)} twice")
+        found[key] = value
     return found
 
 

@@ -130,8 +130,12 @@ def lacks_column(scorer: str, column: str) -> RowFailure:
 
 def failure_of(error: BaseException) -> RowFailure:
     """An exception as what a row keeps of it, under the name by which a caller knows it."""
+    try:
+        said = str(error).encode("utf-8", "backslashreplace").decode("utf-8")  # half a character cannot be stored
+    except Exception:  # an exception of a user's own may fail at that too
+        said = "it does not say why"
     kind = "UnmeasuredError" if isinstance(error, Missing) else type(error).__name__
-    return RowFailure(kind, str(error)[:MAX_MESSAGE])
+    return RowFailure(kind, said[:MAX_MESSAGE])
 
 
 MAX_MESSAGE = 2_000

@@ -123,7 +123,15 @@ def _rows(folder: str, dataset: Dataset, scorers: Sequence[str]) -> Iterator[Map
         if row is None:
             raise DatasetError(f"`{dataset.where}` has fewer rows than the run.")
         values = dict(row.values) if isinstance(row, Row) else {}
-        yield {**values, **_output(record), **_scores(record, scorers)}
+        whole = {**values, **_output(record), **_scores(record, scorers)}
+        yield {column: _storable(value) for column, value in whole.items()}
+
+
+def _storable(value: object) -> object:
+    """The value with lone surrogates written out, which no table can hold: one row's must not cost all the others."""
+    if not isinstance(value, str) or value.isascii():
+        return value
+    return value.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _output(record: RowRecord) -> Mapping[str, object]:

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from rulebook.model_port import EmbeddingRequest, ModelRequest
-from rulebook.services.model_replies import Fault
+from rulebook.services.model_replies import Fault, writable
 
 PARAMETERS = ("max_tokens", "temperature", "response_format")
 """What a model may not take; it is then asked without, for which one request more is made, once."""
@@ -17,7 +17,7 @@ def chat_body(request: ModelRequest, model: str, left_out: frozenset[str]) -> di
     asked = [("system", request.system), ("user", request.user)]
     body: dict[str, Any] = {
         "model": model,
-        "messages": [{"role": role, "content": sendable(text)} for role, text in asked if text or role == "user"],
+        "messages": [{"role": role, "content": writable(text)} for role, text in asked if text or role == "user"],
         "max_completion_tokens" if "max_tokens" in left_out else "max_tokens": request.max_tokens,
     }
     if request.temperature is not None and "temperature" not in left_out:
@@ -30,7 +30,7 @@ def chat_body(request: ModelRequest, model: str, left_out: frozenset[str]) -> di
 
 def embedding_body(request: EmbeddingRequest, model: str) -> dict[str, Any]:
     """The body of a request for vectors."""
-    return {"model": model, "input": [sendable(text) for text in request.texts], "encoding_format": "float"}
+    return {"model": model, "input": [writable(text) for text in request.texts], "encoding_format": "float"}
 
 
 def refused_parameter(fault: Fault, left_out: frozenset[str]) -> str | None:
@@ -43,8 +43,3 @@ def refused_parameter(fault: Fault, left_out: frozenset[str]) -> str | None:
         if told and name not in left_out:
             return name
     return None
-
-
-def sendable(text: str) -> str:
-    """The text with lone surrogates written out: UTF-8 cannot hold them."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")

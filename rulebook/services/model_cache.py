@@ -1,9 +1,11 @@
 """Answers of models, kept between runs: one file an answer, so that damage costs that answer and no more."""
 
+import errno
 import hashlib
 import json
 import math
 import os
+import stat
 import tempfile
 from array import array
 from base64 import b64decode, b64encode
@@ -74,12 +76,10 @@ class ModelCache:
         self._room_bytes = 0
 
     def find(self, digest: str) -> Kept | None:
-        """The answer kept under that digest; None also for one that is damaged."""
+        """The answer kept under that digest; None also for one that is damaged, or that others may have written."""
         path = self._path(digest)
         try:
-            with open(path, "rb") as file:
-                raw = file.read(_MAX_ENTRY_BYTES + 1)
-            data = json.loads(raw)
+            data = json.loads(_own_bytes(path))
         except (OSError, ValueError, RecursionError):
             return None
         said = data if isinstance(data, dict) else {}
@@ -103,6 +103,11 @@ class ModelCache:
         self._room_bytes -= len(raw)
         if self._room_bytes < 0:
             self._room_bytes = self._sweep()
+
+    def forget(self, digest: str) -> None:
+        """Keep the answer under that digest no longer."""
+        with suppress(OSError):
+            os.unlink(self._path(digest))
 
     def _path(self, digest: str) -> str:
         return os.path.join(self._folder, digest[:2], digest + ".json")
@@ -138,6 +143,16 @@ class ModelCache:
                 with suppress(OSError):
                     about = entry.stat(follow_symlinks=False)
                     yield about.st_mtime_ns, about.st_size, entry.path
+
+
+def _own_bytes(path: str) -> bytes:
+    """What is in a file that nobody but us and root can have written. Raises OSError for any other."""
+    # a FIFO would be waited for, and a link could lead to a device without an end
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode) or about.st_uid not in (os.geteuid(), 0) or about.st_mode & 0o022:
+            raise PermissionError(errno.EPERM, "others may have written it", path)
+        return file.read(_MAX_ENTRY_BYTES + 1)
 
 
 def _listed(folder: str) -> list["os.DirEntry[str]"]:

@@ -94,6 +94,12 @@ class ModelDesk:
         if self.cache and answer.finish == "stop" and answer.text.strip():
             self.cache.keep(digest, answer)
 
+    def forget(self, request: ModelRequest) -> None:
+        """Keep the answer to this request no longer. Raises UsageError where nobody could have given one."""
+        if self.cache:
+            chosen = self.providers.chosen(request.model, request.base_url, request.api_key_env)
+            self.cache.forget(request_digest(request, chosen))
+
     def _answers(self, places: "Sequence[_Places]") -> list[Answer]:
         """What is asked of endpoints. An answer is kept as soon as it is there: a kill loses none that arrived."""
 

@@ -15,6 +15,8 @@ MAX_ATTEMPTS = 8
 """How often an endpoint is asked that is busy, or broken for a moment."""
 
 _TOO_LONG = r"context.?(length|window|size)|too (long|many tokens|large)|maximum.{0,40}tokens|reduce the length"
+_CUT_SHORT = {"length", "model_length", "max_tokens", "max_length", "abort", "error", "insufficient_system_resource"}
+_REFUSED = {"content_filter", "safety", "recitation", "blocklist", "prohibited_content", "refusal"}
 _SHOWN_CHARACTERS = 300
 _MOST_TOKENS = 1_000_000_000
 """No answer has more; a count that says so counts nothing."""
@@ -52,10 +54,8 @@ def reply_in(body: bytes, chosen: Chosen) -> ModelReply | Fault:
     message = choice.get("message")
     fields = message if isinstance(message, dict) else {}
     text, refusal = _text(fields.get("content")), fields.get("refusal")
-    finish: Finish = "stop"
-    if choice.get("finish_reason") == "length":
-        finish = "length"
-    if choice.get("finish_reason") == "content_filter" or (isinstance(refusal, str) and refusal):
+    finish = _finish(choice.get("finish_reason"))
+    if isinstance(refusal, str) and refusal:
         finish = "refused"
     return ModelReply(text, chosen.model, finish, spent_by(data, chosen))
 
@@ -101,6 +101,11 @@ def shown(text: str) -> str:
     return line if len(line) <= _SHOWN_CHARACTERS else line[: _SHOWN_CHARACTERS - 1] + "…"
 
 
+def writable(text: str) -> str:
+    """The text with lone surrogates written out: UTF-8 cannot hold them."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def _first(data: Any) -> dict[str, Any] | None:
     choices = data.get("choices") if isinstance(data, dict) else None
     first = choices[0] if isinstance(choices, list) and choices else None
@@ -108,11 +113,18 @@ def _first(data: Any) -> dict[str, Any] | None:
 
 
 def _text(content: Any) -> str:
-    """The text of a message: as it is, or that of its parts."""
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    return "\n".join(p["text"] for p in parts if isinstance(p, dict) and isinstance(p.get("text"), str))
+    """The text of a message: as it is, or that of its parts, as it can be kept."""
+    parts = [{"text": content}] if isinstance(content, str) else content if isinstance(content, list) else []
+    text = "\n".join(p["text"] for p in parts if isinstance(p, dict) and isinstance(p.get("text"), str))
+    return writable(text)
+
+
+def _finish(said: object) -> Finish:
+    """How the answer ended, by the words of several makers; one that is not known has ended by itself."""
+    word = said.lower() if isinstance(said, str) else ""
+    if word in _REFUSED:
+        return "refused"
+    return "length" if word in _CUT_SHORT else "stop"
 
 
 def _error_in(data: Any) -> str:

@@ -1,7 +1,6 @@
 """Questions that are put one by one, many of them under way at the same time."""
 
 import asyncio
-import os
 import threading
 from concurrent.futures import Future
 
@@ -9,6 +8,7 @@ from rulebook.errors import UsageError
 from rulebook.model_port import ModelRequest
 from rulebook.services.later import made_later
 from rulebook.services.model_desk import Answer, Clients, ModelDesk, Waiting, same
+from rulebook.services.model_keys import key_fault
 from rulebook.services.undisturbed import undisturbed
 from rulebook.spec.providers import Provider
 
@@ -78,6 +78,6 @@ class ModelStream:
 
 
 def _need_key(provider: Provider) -> None:
-    if provider.api_key_env and not os.environ.get(provider.api_key_env):
-        why = f"the variable `{provider.api_key_env}` is not set"
-        raise UsageError(f"The key of `{provider.name}` is missing: {why}.")
+    fault = key_fault(provider)
+    if fault is not None:
+        raise UsageError(f"{fault[0].upper()}{fault[1:]}.")

@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 
 from rulebook.errors import UsageError
 from rulebook.model_port import Asking, Embedded, EmbeddingRequest, ModelFailure, ModelReply, ModelRequest
@@ -36,6 +37,11 @@ class MachineModels:
         answers = desk.ask(requests)
         tell_meter(spent_in_all([answer.spent for answer in answers]))
         return answers
+
+    def forget(self, request: ModelRequest) -> None:
+        """Keep the answer to this request for no later run."""
+        with suppress(UsageError):  # who cannot be asked has answered nothing
+            self._ready().forget(request)
 
     def embed(self, request: EmbeddingRequest) -> Embedded:
         """The vectors of texts, those that are not kept from an earlier run from the endpoint."""

@@ -8,9 +8,6 @@ import openai
 MAX_BODY_BYTES = 8 * 1024 * 1024
 """How much of an answer is taken; what an endpoint sends beyond that is not read."""
 
-NO_KEY = "none"
-"""What an endpoint is sent as its key that takes none."""
-
 _CONNECT_S = 10.0
 
 
@@ -51,5 +48,6 @@ def client_of(base_url: str, key: str) -> openai.AsyncOpenAI:
     limits = httpx2.Timeout(None, connect=_CONNECT_S)
     encrypted = base_url.lower().startswith("https:")  # reading every root certificate takes 40 ms, and http needs none
     web = httpx2.AsyncClient(event_hooks={"response": [_cap]}, timeout=limits, follow_redirects=False, verify=encrypted)
-    headers = {"Accept-Encoding": "identity"}
+    # a connection of its own for every question: what an endpoint sends after an answer is none to the next question
+    headers = {"Accept-Encoding": "identity", "Connection": "close"}
     return openai.AsyncOpenAI(api_key=key, base_url=base_url, http_client=web, max_retries=0, default_headers=headers)

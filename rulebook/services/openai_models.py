@@ -1,7 +1,6 @@
 """Asking OpenAI-compatible endpoints: many questions at once, each with its own end in time."""
 
 import asyncio
-import os
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,11 +15,12 @@ from msgspec.structs import replace
 
 from rulebook.model_port import Embedded, EmbeddingRequest, ModelFailure, ModelReply, ModelRequest
 from rulebook.outcome import Spent, spent_in_all
-from rulebook.services.model_bodies import PARAMETERS, chat_body, embedding_body, refused_parameter
+from rulebook.services.model_bodies import chat_body, embedding_body, refused_parameter
 from rulebook.services.model_budget import ModelBudget
-from rulebook.services.model_replies import MAX_ATTEMPTS, UNKNOWN, Fault, at, fault_of_status, reply_in, shown
+from rulebook.services.model_keys import key_blotted, key_fault, key_hidden, key_of
+from rulebook.services.model_replies import UNKNOWN, Fault, at, fault_of_status, reply_in, shown
 from rulebook.services.model_vectors import vectors_in
-from rulebook.services.openai_client import NO_KEY, Unfit, client_of
+from rulebook.services.openai_client import Unfit, client_of
 from rulebook.spec.providers import Chosen, Providers
 
 _ATTEMPTS_TO_REACH = 4
@@ -115,10 +115,10 @@ class OpenAIModels:
         self, call: "_Call", clients: dict[tuple[str, str], openai.AsyncOpenAI], own: asyncio.Semaphore
     ) -> "_Answer":
         provider = call.chosen.provider
-        key = os.environ.get(provider.api_key_env, "") if provider.api_key_env else NO_KEY
-        if not key:
-            reason = f"the key of `{provider.name}` is missing: the variable `{provider.api_key_env}` is not set"
-            return ModelFailure("harness", reason)
+        no_key = key_fault(provider)
+        if no_key is not None:
+            return ModelFailure("harness", no_key)
+        key = key_of(provider)
         where = provider.base_url, key
         if where not in clients:
             clients[where] = client_of(provider.base_url, key)
@@ -134,13 +134,15 @@ class OpenAIModels:
             return ModelFailure("harness", reason + last, spent_in_all([*call.spent, *lost]))
 
     async def _attempts(self, call: "_Call", client: openai.AsyncOpenAI, key: str, own: asyncio.Semaphore) -> "_Answer":
-        for attempt in range(MAX_ATTEMPTS):
+        attempt = 0
+        while True:
             async with self._turn(call, own):
                 refusal = self._budget.refusal(call.chosen)
                 if refusal is not None:
                     return ModelFailure("budget", refusal, spent_in_all(call.spent))
+                left_out = self._left_out.get(_named(call.chosen), frozenset())
                 call.under_way = True
-                found = await self._attempt(call, client)
+                found = await self._sent(call, client, left_out)
                 call.under_way = False
                 if not isinstance(found, Fault):
                     call.heard(found)
@@ -149,15 +151,25 @@ class OpenAIModels:
             spent = spent_in_all(call.spent)
             if not isinstance(found, Fault):
                 return replace(found, spent=spent)
-            call.last = found.reason.replace(key, "…")
-            if attempt + 1 >= found.attempts:
-                tried = f" (asked {attempt + 1} times)" if attempt else ""
+            if self._is_told_less(call.chosen, found, left_out):
+                continue
+            attempt += 1
+            call.last = key_hidden(found.reason, key)
+            if attempt >= found.attempts:
+                tried = f" (asked {attempt} times)" if attempt > 1 else ""
                 return ModelFailure("harness", call.last + tried, spent, found.too_long)
-            wait_s = min(_LONGEST_PAUSE_S, 2.0**attempt) if found.after_s is None else found.after_s
+            wait_s = min(_LONGEST_PAUSE_S, 2.0 ** (attempt - 1)) if found.after_s is None else found.after_s
             if wait_s > call.left_s():
                 return ModelFailure("harness", f"{call.last}; it is not free again within {wait_s:g} s", spent)
             await self._pause(wait_s)
-        raise AssertionError("the last attempt returns")
+
+    def _is_told_less(self, chosen: Chosen, fault: Fault, left_out: frozenset[str]) -> bool:
+        """Whether it fails by a parameter that the model does not take: it is left out from then on."""
+        more = refused_parameter(fault, left_out)
+        if more is None:
+            return False
+        self._left_out[_named(chosen)] = self._left_out.get(_named(chosen), frozenset()) | {more}
+        return True
 
     @asynccontextmanager
     async def _turn(self, call: "_Call", own: asyncio.Semaphore) -> AsyncIterator[None]:
@@ -173,19 +185,6 @@ class OpenAIModels:
             finally:
                 self._free.release()
 
-    async def _attempt(self, call: "_Call", client: openai.AsyncOpenAI) -> "_Found":
-        """One request. A parameter that the model does not take is left out from then on, and costs no attempt."""
-        chosen = call.chosen
-        named = chosen.provider.base_url, chosen.model
-        for _ in range(1 + len(PARAMETERS)):
-            left_out = self._left_out.get(named, frozenset())
-            found = await self._sent(call, client, left_out)
-            more = refused_parameter(found, left_out) if isinstance(found, Fault) else None
-            if more is None:
-                return found
-            self._left_out[named] = self._left_out.get(named, frozenset()) | {more}
-        return found
-
     async def _sent(self, call: "_Call", client: openai.AsyncOpenAI, left_out: frozenset[str]) -> "_Found":
         chosen = call.chosen
         try:
@@ -197,7 +196,8 @@ class OpenAIModels:
         except Unfit as unfit:
             return Fault(f"{at(chosen)} {unfit}", spent=UNKNOWN)
         except openai.APIStatusError as error:
-            return fault_of_status(error.status_code, error.response.headers, error.response.content, chosen)
+            body = key_blotted(error.response.content, client.api_key)
+            return fault_of_status(error.status_code, error.response.headers, body, chosen)
         except openai.APIConnectionError as error:
             reason = shown(str(error.__cause__ or error)) or "the connection was cut"
             return Fault(f"{at(chosen)} cannot be reached: {reason}", _ATTEMPTS_TO_REACH, spent=UNKNOWN)
@@ -207,6 +207,10 @@ class OpenAIModels:
 
 _Answer = ModelReply | Embedded | ModelFailure
 _Found = ModelReply | Embedded | Fault
+
+
+def _named(chosen: Chosen) -> tuple[str, str]:
+    return chosen.provider.base_url, chosen.model
 
 
 async def _asked(
@@ -219,7 +223,7 @@ async def _asked(
         return vectors_in(response.content, chosen, len(request.texts))
     body = chat_body(request, chosen.model, left_out)
     response = await client.post("/chat/completions", cast_to=httpx2.Response, body=body)
-    return reply_in(response.content, chosen)
+    return reply_in(key_blotted(response.content, client.api_key), chosen)
 
 
 def _tell(heard: Callable[[int, Given], object], place: int, given: type[Given], answer: ModelReply | Embedded) -> None:

@@ -10,6 +10,8 @@ from rulebook.evidence.rows import Row
 from rulebook.services.sql_scores import SqlScorer, score_rows, sql_types
 
 _KEPT = 16
+_NULL = '"NULL"'
+"""The type of a column of which nobody knows more than that this row has nothing in it: it goes with every other."""
 
 
 class RowTables:
@@ -30,8 +32,9 @@ class RowTables:
             scan = ColumnScan()
             scan.add(Row(1, values))
             columns = scan.columns()
+            types = {name: _NULL if values[name] is None else kind for name, kind in sql_types(columns).items()}
             with self._turn:
-                scored = score_rows(self._scorer(expression, sql_types(columns)), [values], columns)
+                scored = score_rows(self._scorer(expression, types), [values], columns)
         except (UsageError, ValueError) as error:
             raise Missing("harness", str(error)) from None
         (score,) = scored.scores

@@ -17,6 +17,9 @@ class UnaskedModels:
         """The same failure for every request; it costs nothing."""
         return [ModelFailure("harness", self._reason) for _ in requests]
 
+    def forget(self, request: ModelRequest) -> None:
+        """Nothing is kept."""
+
     def asking(self, at_once: int | None = None) -> Asking:  # noqa: ARG002
         """Never: nobody is asked one by one where nobody is asked. Raises UsageError."""
         raise UsageError(f"No model is asked here: {self._reason}.")

@@ -96,9 +96,9 @@ def output_of(task: Task, values: Mapping[str, object]) -> object:
         output = task(values)
         if not isinstance(output, str | RowFailure | None):
             _check_data(output)
-    except Stopped:
+    except (Stopped, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:  # a task that ends the program ends its row alone
+    except BaseException as error:  # a task that ends the program, or one of its own, ends its row alone
         return failure_of(error)
     return output
 

@@ -192,7 +192,7 @@ class _File(Struct, frozen=True):
     def _count(self, raw: dict[str, Any], key: str) -> int | None:
         value: int | None = self._typed(raw, key, int, "a whole number", "models")
         if value is not None and (isinstance(value, bool) or not 1 <= value <= 1_000_000):
-            raise self._wrong(f"`{key}` must be a whole number of 1 or more.", "models", key)
+            raise self._wrong(f"`{key}` must be a whole number from 1 to 1,000,000.", "models", key)
         return value
 
     def _typed(self, raw: dict[str, Any], key: str, kind: type, wanted: str, table: str, index: int = 0) -> Any:

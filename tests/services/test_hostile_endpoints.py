@@ -206,3 +206,29 @@ def test_what_is_not_said_is_not_decided(name: str) -> None:
         answer, _ = asked(server.url)
     assert isinstance(answer, ModelReply)
     assert verdict_of(answer).met is None
+
+
+def test_attack_what_comes_behind_an_answer_is_no_answer_to_the_next_question() -> None:
+    def answer(text: str) -> bytes:
+        body = json.dumps({"choices": [{"message": {"content": text}}]}).encode()
+        return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+
+    class Twice(Handler):
+        def give(self, status: int, body: bytes, **headers: str) -> None:  # noqa: ARG002
+            own = answer(f"about {self.body['messages'][0]['content']}")
+            self.wfile.write(own + answer("about another"))
+            self.close_connection = False
+
+    providers = Providers(concurrency=1)
+    with endpoint(gives(200, b""), handler=Twice) as server:
+        chosen = Chosen(Provider("here", base_url=server.url), "judge-1")
+        asked = [(ModelRequest("", question), chosen) for question in ("a", "b", "c")]
+        found = OpenAIModels(providers, ModelBudget(providers)).ask(asked)
+    assert [each.text for each in found if isinstance(each, ModelReply)] == ["about a", "about b", "about c"]
+
+
+def test_half_a_character_in_an_answer_is_written_out() -> None:
+    with endpoint(message(content="a \ud800 b")) as server:
+        answer, _ = asked(server.url)
+    assert isinstance(answer, ModelReply)
+    assert answer.text == "a \\ud800 b"

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,40 @@ def test_attack_an_answer_that_was_changed_on_disk_is_not_believed(tmp_path: Pat
         (reply,) = models(tmp_path, server.url).ask([request()])
         assert isinstance(reply, ModelReply)
         assert reply.text == "VERDICT: NO"
+
+
+def others_may_write(kept: Path) -> None:
+    kept.chmod(0o666)
+
+
+def is_anothers(kept: Path) -> None:
+    os.chown(kept, 65_534, 65_534)
+
+
+def is_a_fifo(kept: Path) -> None:
+    kept.unlink()
+    os.mkfifo(kept)
+
+
+def is_a_link(kept: Path) -> None:
+    kept.rename(kept.with_suffix(".real"))
+    kept.symlink_to(kept.with_suffix(".real"))
+
+
+@pytest.mark.parametrize("becomes", [others_may_write, is_anothers, is_a_fifo, is_a_link])
+def test_attack_an_answer_that_others_may_have_put_there_is_not_read(
+    tmp_path: Path, home: Path, becomes: Callable[[Path], None]
+) -> None:
+    if becomes is is_anothers and os.geteuid() != 0:
+        pytest.skip("only root can give a file away")
+    with endpoint(says("x")) as server:
+        models(tmp_path, server.url).ask([request()])
+        (kept,) = home.rglob("*.json")
+        becomes(kept)
+        asked = models(tmp_path, server.url)
+        asked.ask([request()])
+        asked.ask([request()])
+        assert len(server.bodies) == 2  # and what was there is replaced
 
 
 def test_a_cache_that_cannot_be_written_costs_no_answer(tmp_path: Path, home: Path) -> None:

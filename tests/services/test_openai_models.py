@@ -2,6 +2,7 @@
 
 import asyncio
 import email.utils
+import os
 import threading
 import time
 from typing import Any
@@ -78,10 +79,19 @@ def test_tokens_that_are_not_told_are_not_0() -> None:
         (says("cut", "length"), "cut", "length"),
         (says("", "content_filter"), "", "refused"),
         (says(None, refusal="I will not."), "", "refused"),
+        (says("half", "model_length"), "half", "length"),
+        (says("half", "MAX_TOKENS"), "half", "length"),
+        (says("half", "insufficient_system_resource"), "half", "length"),
+        (says("half", "error"), "half", "length"),
+        (says("no", "SAFETY"), "no", "refused"),
+        (says("all", "eos_token"), "all", "stop"),
         (says(None), "", "stop"),
         (says([{"type": "text", "text": "one"}, {"type": "image"}, {"type": "text", "text": "two"}]), "one\ntwo", "stop"),
     ],
-    ids=["cut short", "filtered", "refused", "empty", "in parts"],
+    ids=[
+        "cut short", "filtered", "refused", "cut by the context", "cut in capitals", "ended for want of machines",
+        "broken", "unsafe", "of a name of its own", "empty", "in parts",
+    ],
 )
 def test_how_a_reply_ended(act: Act, text: str, finish: str) -> None:
     with endpoint(act) as server:
@@ -236,6 +246,26 @@ def test_a_parameter_that_the_model_does_not_take_is_left_out_from_then_on() -> 
         assert server.bodies[-1]["max_completion_tokens"] == 9
 
 
+def refuses_one_after_another(handler: Handler) -> None:
+    for name in ("response_format", "temperature", "max_tokens"):
+        if name in handler.body:
+            handler.give(400, b'{"error": {"message": "Unsupported: \'%s\'"}}' % name.encode())
+            return
+    says("x")(handler)
+
+
+def test_a_question_that_a_parameter_was_refused_of_is_a_call() -> None:
+    with endpoint(refuses_one_after_another) as server:
+        answer = Client(server.url).one(temperature=0.0, schema=SCHEMA)
+        assert answer.spent.calls == len(server.bodies) == 4
+
+
+def test_attack_an_endpoint_that_refuses_parameters_passes_no_limit_of_calls() -> None:
+    with endpoint(refuses_one_after_another) as server:
+        answer = Client(server.url, max_calls=2).one(temperature=0.0, schema=SCHEMA)
+        assert (answer.category, answer.spent.calls, len(server.bodies)) == ("budget", 2, 2)
+
+
 @pytest.mark.parametrize(
     "error",
     [
@@ -266,6 +296,41 @@ def test_a_key_that_is_not_set_makes_no_call() -> None:
 def test_attack_an_endpoint_that_repeats_the_key_does_not_get_it_into_a_report() -> None:
     with endpoint(gives(401, {"error": {"message": "Incorrect API key: sk-test-0123456789."}})) as server:
         assert Client(server.url).one().reason.endswith("Incorrect API key: ….")
+
+
+KEY = "sk-test-0123456789"
+ECHOES = {
+    "where a message is cut": gives(401, {"error": {"message": "x" * 290 + KEY}}),
+    "where a message of an answer is cut": gives(200, {"error": "x" * 290 + KEY}),
+    "in an answer": says(f"You sent {KEY}."),
+}
+
+
+@pytest.mark.parametrize("where", ECHOES)
+def test_attack_no_part_of_the_key_comes_back(where: str) -> None:
+    with endpoint(ECHOES[where]) as server:
+        assert "sk-" not in str(Client(server.url).one())
+
+
+def test_attack_a_key_that_json_writes_in_another_way_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_KEY", 'sk/test"0123456789')
+    with endpoint(gives(200, b'{"choices": [{"message": {"content": "sk\\/test\\"0123456789"}}]}')) as server:
+        assert Client(server.url).one().text == "…"
+
+
+@pytest.mark.parametrize("key", ["sk-test-0123456789\n", " sk-test-0123456789", "sk-test-\u2026", "sk-\0-test"])
+def test_a_key_that_cannot_be_sent_is_not_shown(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.environ", {**os.environ, "JUDGE_KEY": key})
+    with endpoint(says("x")) as server:
+        reason = Client(server.url).one().reason
+        assert reason.startswith("the key of `here` cannot be sent: the variable `JUDGE_KEY` holds ")
+        assert "sk-" not in reason
+        assert server.bodies == []
+
+
+def test_what_is_sent_in_place_of_a_key_is_no_secret() -> None:
+    with endpoint(gives(400, {"error": "there is none"})) as server:
+        assert Client(server.url, key=None).one().reason.endswith("status 400: there is none")
 
 
 def test_an_endpoint_without_a_key() -> None:
