@@ -141,5 +141,6 @@ def test_the_document_says_which_quirks_are_kept() -> None:
     vectors = [vector for group in GROUPS.values() for vector in group if "quirk" in vector]
     assert {vector["quirk"] for vector in vectors} <= set(said)
     for vector in vectors:
-        if vector["id"] in OURS:
+        # what its line says of models, kept as it is of columns
+        if vector["id"] in OURS and vector["quirk"] != "json-duplicate-keys":
             assert said[vector["quirk"]] == "changed", vector["id"]

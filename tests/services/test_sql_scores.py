@@ -54,8 +54,10 @@ def test_a_failure_stays_in_its_row_with_its_reason():
     [
         ("9223372036854775807 + n", 1, "Overflow"),
         ("n // 0", 1, "Division by zero"),
-        ("ln(0 * n)", 1, "the expression gave no finite number"),
-        ("sqrt(-1 * n)", 1, "the expression gave no finite number"),
+        ("1.0 / (n - 1)", 1, "Division by zero"),
+        ("CASE WHEN 0.0 / (n - 1) >= 0.8 THEN 1.0 ELSE 0.0 END", 1, "Division by zero"),
+        ("ln(0 * n)", 1, "cannot take logarithm of zero"),
+        ("sqrt(-1 * n)", 1, "cannot take square root of a negative number"),
         ("exp(1000 * n)", 1, "the expression gave no finite number"),
         ("CAST(n AS TINYINT)", 1000, "out of range"),
         ("CASE WHEN n = 2 THEN 1 END", 1, "the expression gave nothing (NULL)"),
@@ -65,6 +67,11 @@ def test_what_is_no_finite_number_is_no_score(expression, value, words):
     found = scored(expression, [{"n": value}], n="whole number")
     assert found.scores in ([None], (None,))
     assert words in found.faults[0]
+
+
+def test_a_division_that_is_not_reached_is_no_fault():
+    found = scored("CASE WHEN n = 0 THEN 0.5 ELSE 1.0 / n END", [{"n": 0}, {"n": 4}], n="whole number")
+    assert list(found.scores) == [0.5, 0.25]
 
 
 def test_json_that_is_broken_is_the_fault_of_its_row():
