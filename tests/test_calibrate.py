@@ -229,6 +229,19 @@ def test_a_row_without_a_label_is_not_judged(place: Path) -> None:
         assert len(server.bodies) == 2, "an answer that is kept is not asked for again"
 
 
+def test_answers_may_be_kept_elsewhere(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with endpoint(says('{"score": 1.0}')) as server:
+        rules = LLM.replace("model: play/small", f"model: m, base_url: '{server.url}'")
+        write(place, rules, [{"output": "a", "human": "yes"}], {})
+        for _ in range(2):
+            calibrate(capsys, "--cache", "kept")
+        assert len(server.bodies) == 1
+    assert len(list((place / "kept").rglob("*.json"))) == 1
+    assert not (place / "home" / "cache").exists()
+    assert main(["calibrate", "e.yaml", "--labels", "human", "--cache", "e.yaml"]) == 1
+    assert "`e.yaml` is no folder" in capsys.readouterr().err
+
+
 def test_only_so_many_rows_are_taken(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     graded(place, ("yes", 0.7), ("no", 0.3), ("perhaps", 0.5))
     assert calibrate(capsys, "--limit", "2")["rows"]["count"] == 2
@@ -302,9 +315,10 @@ def test_one_that_is_interrupted_says_how_to_go_on(place: Path, capsys: pytest.C
     (place / "own_stop.py").write_text(own, encoding="utf-8")
     rows = [{"n": n, "human": n > 40} for n in range(120)]
     write(place, HEAD + "  - python: {name: stop, function: 'own_stop:score'}\n", rows, {})
-    words = ["calibrate", "e.yaml", "--labels", "human", "--mark", "0.3", "--limit", "110", "--allow-python"]
+    words = ["calibrate", "e.yaml", "--labels", "human", "--mark", "0.3", "--limit", "110", "--cache", "kept"]
+    words += ["--allow-python"]
     assert main(words) == 130
-    again = "rulebook calibrate e.yaml --labels human --resume --limit 110 --mark 0.3 --allow-python"
+    again = "rulebook calibrate e.yaml --labels human --resume --cache kept --limit 110 --mark 0.3 --allow-python"
     assert f"64 rows are done. Go on with: {again}" in capsys.readouterr().err
 
 

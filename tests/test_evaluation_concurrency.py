@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 import rulebook
 from rulebook import Evaluation, scorers
+from rulebook.api.own_machine import own_ports
 from rulebook.api.row_scorers import row_scorer
 from rulebook.cli.main import main
 from rulebook.errors import UnfitKind, UnfitOption
@@ -49,6 +51,30 @@ if n == 3:
     sys.exit("no three")
 print(n)
 """
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_what_a_function_asks_of_models_is_counted(at_once: int, place: Path) -> None:
+    answers = '[[answers]]\nreply = \'{"score": 0.5}\'\n'
+    (place / "answers.toml").write_text(answers, encoding="utf-8")
+    (place / "rulebook.toml").write_text('[[providers]]\nname = "play"\nkind = "scripted"\nanswers = "answers.toml"\n', encoding="utf-8")
+    own_ports.cache_clear()
+
+    class Quality(BaseModel):
+        score: float
+
+    judge = scorers.llm_judge(Quality, model="play/any")
+
+    @rulebook.function(concurrency=at_once)
+    def task(n: int) -> str:
+        return str(judge(output=str(n)).score)
+
+    rows = [{"n": n, "expected": "0.5"} for n in range(4)]
+    run = Evaluation.create("e", dataset=rows, task=task, scorers=[scorers.exact_match()]).run()
+    own_ports.cache_clear()
+    assert run.means() == {"exact-match": 1.0}
+    assert run.outcome.spent is not None
+    assert run.outcome.spent.calls == 4
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ import rulebook
 from rulebook import RuleFileError, UsageError, scorers
 from rulebook.api.linting import lint_text
 from rulebook.cli.main import main
-from rulebook.errors import UnfitOption
+from rulebook.errors import UnfitKind, UnfitOption
 
 ROOT = Path(rulebook.__file__).parent.parent
 
@@ -401,16 +401,21 @@ def test_a_file_runs_from_python_as_it_does_from_the_command_line(
         heard: list[int] = []
         rules = rulebook.load("triage.yaml")
         assert isinstance(rules, rulebook.EvaluationRules)
-        run = rules.run(heard=heard.append, metadata={"why": "a test"}).wait()
+        run = rules.run(heard=heard.append, metadata={"why": "a test", "n": 10**30}).wait()
         again = rules.run(resume=True)
         two = rules.run(limit=2, params={"tone": "gruff"})
         assert len(server.bodies) == 6
     assert run.means() == {"same": 0.5}
     assert heard == [0, 4]
-    assert (run.metadata, run.status, rules.name) == ({"why": "a test"}, "succeeded", "triage")
+    assert (run.status, rules.name) == ("succeeded", "triage")
+    kept = json.loads((Path(again.folder) / "report.json").read_text(encoding="utf-8"))["metadata"]
+    assert run.metadata == again.metadata == kept == {"why": "a test", "n": 10**30}
+    with pytest.raises(UnfitKind, match="cannot be written"):
+        rules.run(metadata={"why": object()})
     assert str(run.table()).splitlines()[1].split()[:3] == ["same", "0.5", "4"]
     assert [each.output for each in run.rows()] == ["0", "1", "2", "3"]
     theirs, ours, same = dict(report), run.report(), again.report()
+    assert ours.pop("metadata") == same.pop("metadata")
     assert (again.id, same.pop("run")) == (run.id, ours.pop("run"))
     for each in (theirs, ours, same):
         del each["models"]
@@ -441,6 +446,8 @@ def test_a_run_of_a_file_is_scored_again_without_its_task(place: Path) -> None:
     assert [each.threshold for each in by_file.table()] == [0.25]
     assert len(by_file.report()["gates"]) == 2
     assert by_file.rescore().means() == {"same": 1.0}
+    with pytest.raises(UnfitOption, match="needs scorers"):
+        run.rescore(scorers=[])
     with pytest.raises(UnfitOption, match="is over outputs that are there"):
         by_file.evaluation.run()
 

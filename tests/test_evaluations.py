@@ -15,7 +15,7 @@ import pytest
 
 import rulebook
 from rulebook import Evaluation, EvaluationScorerResult, scorers
-from rulebook.errors import Stopped, UnfitKind, UnfitOption, UsageError
+from rulebook.errors import DatasetError, Stopped, UnfitKind, UnfitOption, UsageError
 
 HERE = Path(__file__).parent
 HEAD = (HERE / "conformance" / "scorers_quickstart.txt").read_text(encoding="utf-8")
@@ -430,6 +430,19 @@ def test_a_run_is_one_table_with_every_score_and_error(tmp_path: Path) -> None:
     assert (second["exact-match_value"], second["per-letter_value"], second["output_error"]) == (0.0, None, None)
     assert (third["output"], third["output_error"]) == (None, "LookupError: nobody knows three")
     assert {third[f"exact-match_{what}"] for what in ("value", "error", "metadata")} == {None}
+
+
+def test_a_table_that_cannot_be_written_whole_leaves_nothing(tmp_path: Path) -> None:
+    rows, table, other = tmp_path / "rows.jsonl", tmp_path / "t.parquet", tmp_path / "t.parquet.part"
+    rows.write_text('{"output": "a", "expected": "a"}\n', encoding="utf-8")
+    run = Evaluation.create("numbers", dataset=rows, scorers=[scorers.exact_match()]).run()
+    table.write_text("of before", encoding="utf-8")
+    other.write_text("mine", encoding="utf-8")
+    rows.write_text('{"output": "a"}\n', encoding="utf-8")
+    with pytest.raises(DatasetError, match="was changed"):
+        run.to_parquet(table)
+    assert sorted(each.name for each in tmp_path.iterdir() if each.is_file()) == ["rows.jsonl", "t.parquet", "t.parquet.part"]
+    assert (table.read_text(encoding="utf-8"), other.read_text(encoding="utf-8")) == ("of before", "mine")
 
 
 def test_a_table_has_the_rows_that_could_not_be_read_and_scorers_that_failed(tmp_path: Path) -> None:

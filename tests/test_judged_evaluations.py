@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet
 import pytest
 from model_server import Act, Handler, endpoint, gives, says
 
@@ -194,6 +195,23 @@ def test_a_label_is_graded_again_where_the_first_model_is_unsure(place: Path, ca
     ((_, sure),), ((_, unsure),) = (record["results"][0] for record in records(place))
     assert (sure["escalated"], sure["judge_model"]) == (False, "here/quick")
     assert (unsure["escalated"], unsure["choice"], unsure["primary_choice"]) == (True, "partly", "right")
+
+
+def test_what_the_first_model_said_is_kept_where_the_second_fails(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def act(handler: Handler) -> None:
+        if handler.body["model"] == "slow":
+            gives(401, {"error": {"message": "no"}})(handler)
+        else:
+            labelled("right", 0.7)(handler)
+
+    with endpoint(act) as server:
+        write(place, INTENT, TWO[:1], toml=here(server.url))
+        assert report_of(capsys, "--table", "rows.parquet")["scorers"][0]["failed"] == 1
+    (failed,) = records(place)[0]["results"]
+    assert (failed["type"], failed["metadata"]["primary_choice"]) == ("UnmeasuredError", "right")
+    (row,) = pyarrow.parquet.read_table("rows.parquet").to_pylist()
+    assert (row["jev_value"], json.loads(row["jev_metadata"])["primary_model"]) == (None, "here/quick")
+    assert row["jev_error"].startswith("UnmeasuredError: `slow` at `here` answered with status 401")
 
 
 def test_several_judges_vote_and_are_asked_again_in_the_band(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,7 @@
 """What a scorer's handle and an evaluation take beyond the common: SQL called in place, datasets by name, yes and no of NumPy."""
 
+import threading
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ import rulebook
 from rulebook import DatasetClient, Evaluation, EvaluationScorerResult, UnmeasuredError, scorers
 from rulebook.api.functions import results_in
 from rulebook.errors import DatasetError, UnfitKind, UnfitOption
-from rulebook.measures.row_scores import RowFailure
+from rulebook.measures.row_scores import MAX_MESSAGE, RowFailure
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -22,6 +24,23 @@ def test_sql_is_called_in_place_with_the_columns_of_a_row() -> None:
     assert scorers.sql("either", 'coalesce("first", "second")')(first=None, second=2).score == 2.0
 
 
+def test_sql_that_several_threads_ask_gives_each_its_own_row() -> None:
+    double = scorers.sql("double", '"n" * 2.0')
+    found: dict[int, float] = {}
+
+    def ask(first: int) -> None:
+        for n in range(first, first + 50):
+            found[n] = double(n=n).score
+
+    threads = [threading.Thread(target=ask, args=(place * 1_000,)) for place in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 200
+    assert all(score == 2 * n for n, score in found.items())
+
+
 def test_sql_without_a_number_is_unmeasured_and_fails_its_row_alone() -> None:
     share = scorers.sql("share", '1.0 / CAST("output" AS DOUBLE)')
     rows = [{"output": "2"}, {"output": "x"}, {"out": "2"}, {"output": "4"}]
@@ -32,6 +51,17 @@ def test_sql_without_a_number_is_unmeasured_and_fails_its_row_alone() -> None:
         assert (failed.type, words in failed.message) == ("UnmeasuredError", True)
     with pytest.raises(UnmeasuredError, match="Could not convert"):
         share(output="x")
+    run = Evaluation.create("e", dataset=[{"output": "2"}, {"output": "x"}], scorers=[share]).run()
+    assert [(told.row, told.type) for told in run.outcome.told] == [(2, "UnmeasuredError")]
+
+
+def test_a_judge_that_a_function_asks_in_vain_leaves_its_row_unmeasured_under_one_name() -> None:
+    @rulebook.function
+    def own(output: str) -> float:
+        raise UnmeasuredError("network", output * 3_000)
+
+    run = Evaluation.create("e", dataset=[{"output": "x"}], scorers=[own]).run()
+    assert [(told.type, told.message) for told in run.outcome.told] == [("UnmeasuredError", "x" * MAX_MESSAGE)]
 
 
 def test_sql_takes_no_other_keyword() -> None:

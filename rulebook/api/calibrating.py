@@ -16,7 +16,7 @@ from rulebook.evidence.row_labels import ACCEPTED, Labels, read_labels
 from rulebook.ports import Ports
 from rulebook.report.calibration import Calibration, Terms, calibrated
 from rulebook.services.clock import unix_ms
-from rulebook.services.evaluation_journal import JournalHead, read_head, read_records
+from rulebook.services.evaluation_journal import JournalHead, read_records
 from rulebook.services.evaluation_runs import calibrations_folder, resumable
 from rulebook.services.store import new_session_id
 from rulebook.session.calibrating import Pairing, labelled_rows
@@ -86,16 +86,15 @@ class CalibrationRules:
         folder = calibrations_folder(os.path.abspath(self.rules.path))
         fingerprint = self._fingerprint(params)
         before = resumable(folder, fingerprint) if resume else None
-        head = None if before is None else read_head(before)
-        if before is None or head is None:
+        if before is None:
             run = new_session_id(unix_ms(), bytes.fromhex(self._ports.chance.token()))
-            head = JournalHead(run, self.rules.name, [self.scorer.name], fingerprint)
-            before = os.path.join(folder, run)
+            before = os.path.join(folder, run), JournalHead(run, self.rules.name, [self.scorer.name], fingerprint)
+        place, head = before
         work = self.rules.work(self.asked.limit, task)
         work = replace(work, rows=labelled_rows(work.rows, self.labels, self.asked.column))
-        evaluated = run_evaluation(work, head, before, Plan(), heard, task.crew_of)
+        evaluated = run_evaluation(work, head, place, Plan(), heard, task.crew_of)
         found = Pairing(self.labels)
-        found.add(read_records(before))
+        found.add(read_records(place))
         keys = self.scorer.keys
         below = keys.bound() if isinstance(keys, JevScorer) else None
         terms = Terms(self.asked.mark, self.scorer.threshold, self.scorer.is_marked, self._names(), below)

@@ -8,12 +8,11 @@ from rulebook.api.secrets import Secret, endpoint_given, model_given
 from rulebook.api.text_scorers import PAIR
 from rulebook.errors import Missing
 from rulebook.evidence.ballots import Ask
+from rulebook.evidence.judge_answers import REQUEST_LIMIT_S
 from rulebook.evidence.likeness import DEFAULT_MODEL, Embedder, likenesses
 from rulebook.measures.texts import as_text
 from rulebook.model_port import ModelFailure
 from rulebook.ports import Ports
-
-_LIMIT_S = 600.0
 
 
 def embedding_similarity(
@@ -42,7 +41,7 @@ def likeness_over(embedder: Embedder, at_hand: Callable[[], Ports]) -> Grade:
 
     def graded(rows: Sequence[tuple[Values, Ask]]) -> list[Graded | Exception]:
         pairs = [(as_text(ours), as_text(theirs)) for (ours, theirs), _ in rows]
-        found, _spent = likenesses(pairs, embedder, at_hand().models, _LIMIT_S)
+        found, _spent = likenesses(pairs, embedder, at_hand().models, REQUEST_LIMIT_S)
         return [Missing(each.category, each.reason) if isinstance(each, ModelFailure) else each for each in found]
 
     return graded

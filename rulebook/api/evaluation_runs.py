@@ -14,6 +14,7 @@ from rulebook.report.evaluation_outcome import Evaluated
 from rulebook.report.evaluation_report import evaluation_report
 from rulebook.report.evaluation_tally import Summary
 from rulebook.report.evaluation_text import render_evaluation, table_lines
+from rulebook.report.plain_json import plain
 from rulebook.services.datasets import Dataset
 from rulebook.services.evaluation_journal import JournalHead, read_head, read_records
 from rulebook.services.evaluation_runs import write_report
@@ -72,18 +73,16 @@ class EvaluationRun:
     """One run: what every scorer said of every row, and what it comes to.
 
     `id` names it, `folder` is where its journal and its report lie. `outcome` has every figure and the gates'
-    verdicts.
+    verdicts. `metadata` is what the caller wanted to know of it later: it stands in the report.
     """
 
     status: Literal["succeeded"] = "succeeded"
 
-    def __init__(
-        self, evaluation: Rescorable, head: JournalHead, folder: str, metadata: Mapping[str, object], found: Evaluated
-    ) -> None:
+    def __init__(self, evaluation: Rescorable, head: JournalHead, folder: str, found: Evaluated) -> None:
         self.evaluation = evaluation
         self.id = head.run
         self.folder = folder
-        self.metadata = metadata
+        self.metadata = head.metadata
         self._names = head.scorers
         self.outcome = found
         write_report(folder, self.report())
@@ -101,8 +100,9 @@ class EvaluationRun:
         return Table(self.outcome.scorers)
 
     def report(self) -> dict[str, object]:
-        """The report `rulebook.evaluation-report` as plain data."""
-        return evaluation_report(self.outcome)
+        """The report `rulebook.evaluation-report` as plain data, with the run's `metadata` where it was given some."""
+        given = {"metadata": plain(self.metadata)} if self.metadata else {}
+        return {**evaluation_report(self.outcome), **given}
 
     def rows(self) -> Iterator[RowRecord]:
         """What became of each row, in their order, one at a time."""

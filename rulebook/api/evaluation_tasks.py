@@ -10,10 +10,11 @@ from rulebook.errors import UsageError
 from rulebook.languages.run_errors import TemplateError
 from rulebook.languages.template import Template
 from rulebook.ports import Files, Ports
+from rulebook.services.model_meter import metered
 from rulebook.services.parallel import cores
 from rulebook.services.row_threads import EndSign, RowThreads
-from rulebook.session.evaluating import output_of
-from rulebook.session.evaluating_together import Crew
+from rulebook.session.evaluating import Task, output_of
+from rulebook.session.evaluating_together import Crew, Paid
 from rulebook.session.row_commands import RowCommand
 from rulebook.session.row_questions import RowAsking, RowQuestion
 from rulebook.spec.evaluation_parts import RowTask
@@ -28,7 +29,7 @@ def function_task(task: object, at_once: int | None = None) -> TaskAtWork:
     """
     work = row_task(task)
     at_once = at_once or (task.concurrency if isinstance(task, Function) else 1)
-    return TaskAtWork(work, None if at_once == 1 else lambda: RowThreads(partial(output_of, work), at_once))
+    return TaskAtWork(work, None if at_once == 1 else lambda: RowThreads(partial(_paid, work), at_once))
 
 
 def command_task(spec: RowTask, folder: str, ports: Ports, params: Mapping[str, object]) -> TaskAtWork:
@@ -71,6 +72,14 @@ def columns_asked(spec: RowTask) -> tuple[str, ...]:
     """The columns that a model task's templates read by their name; none for other tasks."""
     found = [name for _, template, reads_rows in templates_of(spec) if reads_rows for name in sorted(template.names())]
     return tuple(name for name in dict.fromkeys(found) if name not in OWN_NAMES)
+
+
+def _paid(task: Task, row: Mapping[str, object]) -> object:
+    """What a function gives for a row, with what it asked of models: a meter hears nothing of other threads."""
+    with metered() as meter:
+        output = output_of(task, row)
+        spent = meter.taken()
+    return output if spent is None else Paid(output, spent)
 
 
 def _filled(word: Template, params: Mapping[str, object]) -> str:

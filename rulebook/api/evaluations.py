@@ -75,8 +75,8 @@ class Evaluation:
         """
         if not isinstance(name, str) or not name.strip():
             raise UnfitOption('An evaluation needs a name: `Evaluation.create("support-triage", …)`.')
-        given = _scorers(scorers)
-        return cls(name.strip(), dataset_of(dataset), task, given, _metadata(metadata))
+        given = scorers_given(scorers)
+        return cls(name.strip(), dataset_of(dataset), task, given, metadata_given(metadata))
 
     def run(self, metadata: Mapping[str, object] | None = None, execution_mode: str | None = None) -> EvaluationRun:  # noqa: ARG002
         """Run the task over every row and score what it gives; the run is over when this returns.
@@ -98,21 +98,21 @@ class Evaluation:
         self, task: Task, scorers: Iterable[object], name: str, metadata: Mapping[str, object] | None, plan: Plan
     ) -> EvaluationRun:
         """A run of other scorers over outputs that are there already; `run.rescore` is the way to it."""
-        other = Evaluation(name, self.dataset, self.task, _scorers(scorers), self.metadata, self._output)
+        other = Evaluation(name, self.dataset, self.task, scorers_given(scorers), self.metadata, self._output)
         return other.scored(TaskAtWork(task), metadata, plan)
 
     def scored(self, task: TaskAtWork, metadata: Mapping[str, object] | None, plan: Plan) -> EvaluationRun:
         """A run over what `task` gives."""
-        about = _metadata(metadata)
         run = new_session_id(unix_ms(), bytes.fromhex(MachineChance().token()))
         told = zip(self.scorer_names, map(told_options, self.scorers), strict=True)
         options = {scorer: each for scorer, each in told if each is not None}
-        head = JournalHead(run, self.name, self.scorer_names, run, self.dataset.digest(), options)
+        about = metadata_given(metadata)
+        head = JournalHead(run, self.name, self.scorer_names, run, self.dataset.digest(), options, about)
         work = Work(self.dataset.scanned_rows, task.task, self._scorers, MachineClock().monotonic_s)
         folder = os.path.join(named_folder(self.name), run)
         with collecting_seldom():
             found = run_evaluation(work, head, folder, plan, crew_of=task.crew_of)
-        return EvaluationRun(self, head, folder, about, found)
+        return EvaluationRun(self, head, folder, found)
 
     def _columns(self) -> Mapping[str, Kind]:
         """The dataset's columns and `output`, which is text where nobody says what the task gives."""
@@ -123,7 +123,8 @@ class Evaluation:
         return {**self.dataset.columns, OUTPUT: output_kind(self.task)}
 
 
-def _scorers(given: object) -> tuple[object, ...]:
+def scorers_given(given: object) -> tuple[object, ...]:
+    """At least one scorer, as they were given. Raises UnfitKind for what is no list, UnfitOption for an empty one."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise UnfitKind(f"`scorers` is a list of scorers; this is {given!r:.80}.")
     scorers = tuple(given)
@@ -200,7 +201,8 @@ def dataset_of(given: object) -> Dataset:
     return open_dataset(given)
 
 
-def _metadata(given: Any) -> Mapping[str, object]:
+def metadata_given(given: Any) -> Mapping[str, object]:
+    """What a caller noted of an evaluation or a run; none for None. Raises UnfitKind for what is no JSON mapping."""
     if given is None:
         return {}
     if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):

@@ -16,6 +16,7 @@ from rulebook.evidence.label_judge import INSTRUCTIONS, LabelJudge
 from rulebook.evidence.likeness import Embedder
 from rulebook.ports import Files, Ports
 from rulebook.spec.evaluation_parts import ScorerSpec
+from rulebook.spec.judge_identity import models_named
 from rulebook.spec.judged_scorers import EmbeddingScorer, JevScorer, LlmJudgeScorer
 from rulebook.spec.provider_files import config_files, read_providers
 from rulebook.spec.providers import Providers
@@ -54,12 +55,9 @@ def who_judges(scorers: Iterable[ScorerSpec], folder: str, files: Files) -> list
 
 
 def _asked(spec: ScorerSpec) -> Iterator[tuple[str | None, str | None, str | None]]:
-    match spec.keys:
-        case LlmJudgeScorer() | JevScorer() as keys:
-            names = (*keys.asked_models(), *([keys.fallback_model] if isinstance(keys, JevScorer) else []))
-            yield from ((name, keys.base_url, keys.api_key_env) for name in names)
-        case EmbeddingScorer() as keys:
-            yield keys.model, keys.base_url, keys.api_key_env
+    keys = spec.keys
+    if isinstance(keys, LlmJudgeScorer | JevScorer | EmbeddingScorer):
+        yield from ((name, keys.base_url, keys.api_key_env) for name in models_named(keys))
 
 
 def _who(providers: Providers, scorer: str, model: str | None, base_url: str | None, key: str | None) -> str:

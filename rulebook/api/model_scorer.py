@@ -5,6 +5,7 @@ from itertools import islice
 from types import MappingProxyType
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rulebook.api.scorer_handle import refuse_other_columns
 from rulebook.api.scorer_options import columns_read, keywords_of, label
@@ -13,6 +14,7 @@ from rulebook.api.traces import session_of, sessions_among
 from rulebook.errors import Missing, UsageError
 from rulebook.evidence.ballots import Ask, Ballot, Voting, polled
 from rulebook.measures.row_scores import RowFailure, failure_of, lacks_column
+from rulebook.report.plain_json import plain
 
 ROWS_TOGETHER = 256
 """How many rows are asked about at the same time, as far as the configuration's `concurrency` lets them."""
@@ -66,7 +68,8 @@ class ModelScorer(Struct, frozen=True):
             whole = [row for row, gap in zip(together, gaps, strict=True) if gap is None]
             graded = iter(self._graded([self._read_or_error(row) for row in whole]))
             for gap in gaps:
-                yield _told(next(graded)) if gap is None else lacks_column(self.name, gap)
+                found = lacks_column(self.name, gap) if gap is not None else next(graded)
+                yield _failure(found) if isinstance(found, Exception) else found
 
     def _gap(self, row: Mapping[str, object]) -> str | None:
         return next((each for each in self.inputs if each not in row and each not in self.optional), None)
@@ -139,7 +142,8 @@ def _worth_asking_again(found: EvaluationScorerResult | Exception) -> bool:
     return isinstance(found, Exception) and not (isinstance(found, Missing) and found.category == "budget")
 
 
-def _told(found: EvaluationScorerResult | Exception) -> EvaluationScorerResult | RowFailure:
-    if not isinstance(found, Exception):
-        return found
-    return RowFailure("UnmeasuredError", str(found)) if isinstance(found, Missing) else failure_of(found)
+def _failure(error: Exception) -> RowFailure:
+    """What a row keeps of it, with what was found before: the first model's grade, the other votes."""
+    if not isinstance(error, Missing) or not error.metadata:
+        return failure_of(error)
+    return replace(failure_of(error), metadata={str(key): plain(each) for key, each in error.metadata.items()})

@@ -72,14 +72,6 @@ def dataset_named(named: str | Sequence[Mapping[str, object]] | StoredDataset, f
         case str():
             return dataset_of(os.path.join(folder, named))
         case StoredDataset():
-            return dataset_of(_Stored(named))
+            return dataset_of({"dataset_name": named.name, "revision_id": named.revision})
         case _:
             return dataset_of(list(named))
-
-
-class _Stored:
-    """A stored dataset as a caller in Python names one."""
-
-    def __init__(self, named: StoredDataset) -> None:
-        self.dataset_name = named.name
-        self.revision_id = named.revision

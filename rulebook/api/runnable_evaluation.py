@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 
 from rulebook.api.evaluation_runs import EvaluationRun
-from rulebook.api.evaluations import Evaluation
+from rulebook.api.evaluations import Evaluation, metadata_given, scorers_given
 from rulebook.api.task_at_work import TaskAtWork
 from rulebook.errors import UsageError
 from rulebook.evidence.row_columns import Kind
@@ -14,7 +14,7 @@ from rulebook.measures.row_scores import RowScorer
 from rulebook.ports import Ports
 from rulebook.services.clock import unix_ms
 from rulebook.services.datasets import Dataset
-from rulebook.services.evaluation_journal import JournalHead, read_head
+from rulebook.services.evaluation_journal import JournalHead
 from rulebook.services.evaluation_runs import resumable, runs_folder
 from rulebook.services.store import new_session_id
 from rulebook.session.evaluating import Task, Work
@@ -63,30 +63,32 @@ class RunnableEvaluation:
 
         `resume`: go on with the latest run of the same file, rows, limit and parameters, whether it was killed or came
         to its end; a new one where there is none. `params` are values for those that the file declares. `heard` is told
-        now and then how many rows are done. Raises UsageError, DatasetError.
+        now and then how many rows are done. `metadata` stands in the report; a run that goes on keeps its own. Raises
+        UsageError, DatasetError.
         """
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
             raise UsageError(f"`limit` is how many rows to take, 1 or more; this is `{limit}`.")
+        about = metadata_given(metadata)
         values = self.param_values(params or {})
         task = self.at_work(values)
         folder = runs_folder(os.path.abspath(self.path))
         dataset = self.dataset.digest()
         fingerprint = self.fingerprint(dataset, limit, values)
         before = resumable(folder, fingerprint) if resume else None
-        head = None if before is None else read_head(before)
-        if before is None or head is None:
+        if before is None:
             run = new_session_id(unix_ms(), bytes.fromhex(self._ports.chance.token()))
             names = [each.name for each in self.scorers]
-            head = JournalHead(run, self.name, names, fingerprint, dataset, self.told_options())
-            before = os.path.join(folder, run)
-        found = run_evaluation(self.work(limit, task), head, before, self.plan, heard, task.crew_of)
-        return EvaluationRun(self, head, before, metadata or {}, found)
+            head = JournalHead(run, self.name, names, fingerprint, dataset, self.told_options(), about)
+            before = os.path.join(folder, run), head
+        place, head = before
+        found = run_evaluation(self.work(limit, task), head, place, self.plan, heard, task.crew_of)
+        return EvaluationRun(self, head, place, found)
 
     def rescored(
         self, task: Task, scorers: Iterable[object], name: str, metadata: Mapping[str, object] | None, plan: Plan
     ) -> EvaluationRun:
         """A run of other scorers over outputs that are there already; `run.rescore` is the way to it."""
-        other = Evaluation(name, self.dataset, None, tuple(scorers), {}, self.output_kind())
+        other = Evaluation(name, self.dataset, None, scorers_given(scorers), {}, self.output_kind())
         return other.scored(TaskAtWork(task), metadata, plan)
 
     def work(self, limit: int | None, task: TaskAtWork) -> Work:

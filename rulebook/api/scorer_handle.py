@@ -16,8 +16,8 @@ from rulebook.spelling import listed
 class Scorer(Struct, frozen=True):
     """A built-in scorer with its options, bound to the columns `inputs`.
 
-    `options` are those that were given, by name. `retries` is how often a row that failed is tried again.
-    `without_effect` names the keywords that say where a function is deployed: here it runs in place, and they
+    `options` are those that were given, by name. `retries` changes nothing in a run: the same values score the same
+    again. `without_effect` names the keywords that say where a function is deployed: here it runs in place, and they
     change nothing.
     """
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from rulebook.api.sql_scorer import SqlScorer
-from rulebook.errors import DatasetError
+from rulebook.errors import DatasetError, Missing
 from rulebook.evidence.row_columns import Kind
-from rulebook.measures.row_scores import RowFailure, RowScores, failure_of
+from rulebook.measures.row_scores import RowScores, failure_of
 from rulebook.services.sql_scores import SqlScorer as SqlWork
 from rulebook.services.sql_scores import score_rows, sql_types
 
@@ -32,6 +32,6 @@ class SqlRows:
             middle = len(rows) // 2
             return [*self.score_batch(rows[:middle]), *self.score_batch(rows[middle:])]
         return [
-            RowFailure("SqlError", found.faults.get(place, "")) if score is None else ((score, None),)
+            failure_of(Missing("harness", found.faults.get(place, ""))) if score is None else ((score, None),)
             for place, score in enumerate(found.scores)
         ]

@@ -8,7 +8,7 @@ from msgspec import Struct
 from rulebook.api.scorer_options import known_keywords
 from rulebook.api.scorer_result import EvaluationScorerResult, proven_result
 from rulebook.errors import Missing, UnfitKind, UnfitOption
-from rulebook.measures.row_scores import RowFailure
+from rulebook.measures.row_scores import RowFailure, failure_of
 
 MAX_EXPRESSION_CHARACTERS = 4_000
 _NO_CODE = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$\$.*?\$\$|--[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -34,7 +34,7 @@ class SqlScorer(Struct, frozen=True):
             try:
                 yield proven_result(self._score(row), None)
             except Missing as error:
-                yield RowFailure("UnmeasuredError", error.reason)
+                yield failure_of(error)
 
     def _score(self, row: Mapping[str, object]) -> float:
         from rulebook.api.own_machine import own_ports  # the services, which declaring never needs

@@ -1,6 +1,7 @@
 """Command lines: argparse with our own words, and the nearest name for whatever is misspelt."""
 
 import argparse
+import os
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -94,6 +95,13 @@ def rows_taken(word: str) -> int:
     if not (word.isascii() and word.isdigit() and int(word) > 0):
         raise UsageError(f"`--limit {word}`: write how many rows to take, such as `--limit 100`.")
     return int(word)
+
+
+def answers_folder(word: str) -> str:
+    """An argument type: the `--cache` for answers of models, a folder or the place for one. Raises UsageError."""
+    if os.path.lexists(word) and not os.path.isdir(word):
+        raise UsageError(f"`{word}` is no folder. Answers of models are kept in a folder: name one.")
+    return word
 
 
 def subcommand(command: str, argv: Sequence[str], purposes: Mapping[str, str]) -> tuple[str, Sequence[str]] | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rulebook.cli.arguments import Arguments, choice, name_and_value, rows_taken
+from rulebook.cli.arguments import Arguments, answers_folder, choice, name_and_value, rows_taken
 from rulebook.errors import UsageError
 
 FORMATS = ("text", "json")
@@ -58,6 +58,9 @@ def _parser() -> Arguments:
     )
     parser.add_argument(
         "--output", metavar="CARD", help="write the card there (default: the scorer's `card`, else beside FILE)"
+    )
+    parser.add_argument(
+        "--cache", type=answers_folder, metavar="DIR", help="keep answers of models there, for this run and later ones"
     )
     parser.add_argument("--allow-python", action="store_true", help="let functions of yours that the file names run")
     return parser

@@ -22,7 +22,7 @@ def calibrate(given: Namespace, params: Mapping[str, str]) -> int:
     """Do it, print what was found, write the card, and give the exit status."""
     if not os.path.exists(given.file):
         raise UsageError(f"there is no `{given.file}`.{near_path(given.file)}")
-    ports = machine_ports(given.file)
+    ports = machine_ports(given.file, given.cache)
     asked = Asked(given.labels, given.scorer, given.mark, given.limit, params)
     rules = CalibrationRules(given.file, asked, ports, allow_python=given.allow_python)
     path = given.output if given.output is not None else rules.card_path()
@@ -69,7 +69,7 @@ def _is_ours(path: str) -> bool:
 def _again(given: Namespace) -> list[str]:
     """The command that goes on where this one was stopped."""
     words = ["rulebook", "calibrate", given.file, "--labels", given.labels, "--resume"]
-    for option in ("scorer", "output"):
+    for option in ("scorer", "output", "cache"):
         words += [f"--{option}", getattr(given, option)] if getattr(given, option) is not None else []
     words += [part for word in given.param for part in ("--param", word)]
     words += ["--limit", str(given.limit)] if given.limit else []

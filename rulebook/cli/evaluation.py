@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from rulebook.cli.arguments import Arguments, choice, name_and_value, rows_taken, subcommand
+from rulebook.cli.arguments import Arguments, answers_folder, choice, name_and_value, rows_taken, subcommand
 
 PURPOSES = {
     "run": "run an evaluation over its rows, or go on with a run that was stopped",
@@ -56,7 +56,9 @@ def _run() -> Arguments:
         metavar="FILE",
         help="write every row with its output, scores and errors there: .csv, .jsonl or .parquet",
     )
-    parser.add_argument("--cache", metavar="DIR", help="keep answers of models there, for this run and later ones")
+    parser.add_argument(
+        "--cache", type=answers_folder, metavar="DIR", help="keep answers of models there, for this run and later ones"
+    )
     parser.add_argument("--allow-python", action="store_true", help="let functions of yours that the file names run")
     return parser
 

@@ -28,8 +28,6 @@ def run_evaluation(given: Namespace, params: Mapping[str, str]) -> int:
         from rulebook.services.evaluation_table import table_format  # only a table pays for it
 
         table_format(given.table)
-    if given.cache is not None and os.path.lexists(given.cache) and not os.path.isdir(given.cache):
-        raise UsageError(f"`{given.cache}` is no folder. Answers of models are kept in a folder: name one.")
     rules = load_evaluation(given.file, machine_ports(given.file, given.cache), allow_python=given.allow_python)
     for path in (given.output, given.table):
         if path is not None:

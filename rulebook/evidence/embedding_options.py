@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from rulebook.evidence.likeness import DEFAULT_MODEL
 from rulebook.languages.endpoint_fields import AddressField, VariableField
 
 
@@ -13,7 +14,7 @@ class EmbeddingOptions(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
 
     model: Annotated[str, Field(min_length=1)] = Field(
-        "text-embedding-3-small", description="Which embedding model is asked: an alias or `provider/model`."
+        DEFAULT_MODEL, description="Which embedding model is asked: an alias or `provider/model`."
     )
     base_url: AddressField | None = Field(
         None, description="An OpenAI-compatible endpoint, in place of a provider of `rulebook.toml`."

@@ -52,13 +52,13 @@ _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(RowRecord)
 
 
-def record_line(record: RowRecord) -> bytes:
-    """The record as one line of JSON, its line end with it. Raises ValueError for what JSON cannot say."""
+def json_line(data: Struct) -> bytes:
+    """A record, or what else stands among them, as one line of JSON with its end. Raises ValueError for no JSON."""
     try:
-        return _encoder.encode(record) + b"\n"
+        return _encoder.encode(data) + b"\n"
     except (TypeError, ValueError, OverflowError, RecursionError):
         # half a character in a text, or a whole number of more than 64 bits: slower, and written out
-        text = json.dumps(msgspec.to_builtins(record), allow_nan=False, separators=(",", ":"))
+        text = json.dumps(msgspec.to_builtins(data), allow_nan=False, separators=(",", ":"))
         return text.encode("ascii") + b"\n"
 
 

@@ -6,14 +6,19 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from rulebook.errors import Missing
 from rulebook.measures.table import BoundMeasure, MissingColumn, Row, columns_of_scores
 
 
-class RowFailure(Struct, frozen=True):
-    """Why there is no score, or no output, for a row: `type` is the kind of the error, `message` what it said."""
+class RowFailure(Struct, frozen=True, omit_defaults=True):
+    """Why there is no score, or no output, for a row: `type` is the kind of the error, `message` what it said.
+
+    `metadata` is what a judge had found out before, as JSON data; None where it found nothing.
+    """
 
     type: str
     message: str
+    metadata: Mapping[str, object] | None = None
 
     @property
     def words(self) -> str:
@@ -124,12 +129,13 @@ def lacks_column(scorer: str, column: str) -> RowFailure:
 
 
 def failure_of(error: BaseException) -> RowFailure:
-    """An exception as what a row keeps of it."""
+    """An exception as what a row keeps of it, under the name by which a caller knows it."""
     try:
         said = str(error).encode("utf-8", "backslashreplace").decode("utf-8")  # half a character cannot be stored
     except Exception:  # an exception of a user's own may fail at that too
         said = "it does not say why"
-    return RowFailure(type(error).__name__, said[:MAX_MESSAGE])
+    kind = "UnmeasuredError" if isinstance(error, Missing) else type(error).__name__
+    return RowFailure(kind, said[:MAX_MESSAGE])
 
 
 MAX_MESSAGE = 2_000

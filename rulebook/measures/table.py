@@ -1,7 +1,6 @@
 """Several measures over the rows of a table: each column is read once in each form, whichever measures ask for it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from operator import itemgetter
 
 from msgspec import Struct
 
@@ -59,11 +58,6 @@ def over_rows(measures: Sequence[BoundMeasure], rows: Iterable[Row]) -> Iterator
                 measure(values[first]) if alone else measure(values[first], values[second])
                 for measure, first, second, alone in ones
             ]
-
-
-def over_batch(measures: Sequence[BoundMeasure], rows: Sequence[Row]) -> Iterator[tuple[Scored, ...]]:
-    """What each measure says of each of these rows, all at once. Raises KeyError for a column that a row lacks."""
-    return zip(*columns_of_scores(measures, lambda column: list(map(itemgetter(column), rows))), strict=True)
 
 
 def columns_of_scores(

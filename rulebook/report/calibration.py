@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from rulebook.evidence.label_texts import normal_label
 from rulebook.evidence.row_labels import Labels, RowLabel
-from rulebook.outcome import Spent
+from rulebook.outcome import Spent, reaches
 from rulebook.report.agreement import Kappa, Share, Table, agreement_of, kappa_of, quadratic_weights
 from rulebook.report.escalations import Escalation, Graded, escalations
 from rulebook.report.pass_marks import HeldOut, Verdicts, best_threshold, held_out, verdicts_at
@@ -27,7 +27,7 @@ class Compared(Struct, frozen=True):
 class Terms(Struct, frozen=True):
     """How labels and scores are held to each other.
 
-    A label passes when its grade is at least `mark`. `threshold` is the scorer's own, and `is_written` whether the file
+    A label passes when its grade reaches `mark`. `threshold` is the scorer's own, and `is_written` whether the file
     says it. `names` are the labels that the judge chooses from, with their scores, if it has such; `escalate_below` is
     the confidence below which it asks a second model.
     """
@@ -80,7 +80,7 @@ def calibrated(
     rows: Sequence[Compared], labels: Labels, terms: Terms, unmeasured: int, failures: Sequence[str]
 ) -> Calibration:
     """Hold the judge's scores to the labels."""
-    pairs = [(row.score, row.label.grade >= terms.mark) for row in rows]
+    pairs = [(row.score, reaches(row.label.grade, terms.mark)) for row in rows]
     best = best_threshold(pairs)
     return Calibration(
         labels,
@@ -106,7 +106,7 @@ def _escalations(rows: Sequence[Compared], labels: Labels, terms: Terms, best: f
         score, choice = grade
         if labels.reading == "names":
             return normal_label(label.name or "") == choice
-        return (label.grade >= terms.mark) == (score >= threshold)
+        return reaches(label.grade, terms.mark) == reaches(score, threshold)
 
     told = [(row.label, row.score, row.metadata) for row in rows]
     return escalations(told, terms.escalate_below or 0.0, agrees)

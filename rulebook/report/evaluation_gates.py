@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from rulebook.outcome import reaches
 from rulebook.report.evaluation_tally import Summary
 from rulebook.spec.gate_parts import PERCENTS, Bounds, Gate
 
@@ -49,9 +50,9 @@ def _verdict(scorer: str, figure: str, value: float | None, bounds: Bounds) -> V
         return Verdict(scorer, figure, None, bounds, False, "no row was measured")
     if math.isnan(value):  # which is neither less nor more than any bound
         return Verdict(scorer, figure, None, bounds, False, "it is no number")
-    if bounds.min is not None and value < bounds.min:
+    if bounds.min is not None and not reaches(value, bounds.min):
         return Verdict(scorer, figure, value, bounds, False, f"{value:.6g} is less than {bounds.min:g}")
-    if bounds.max is not None and value > bounds.max:
+    if bounds.max is not None and not reaches(bounds.max, value):
         return Verdict(scorer, figure, value, bounds, False, f"{value:.6g} is more than {bounds.max:g}")
     ends = [f"{word} {end:g}" for word, end in (("at least", bounds.min), ("at most", bounds.max)) if end is not None]
     return Verdict(scorer, figure, value, bounds, True, f"{value:.6g} is {' and '.join(ends)}")

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import accumulate
 
+from rulebook.outcome import reaches
+
 MOST_VALUES = 20_000
 """How many different scores are counted apart; beyond that each score is kept, in 8 bytes."""
 
@@ -87,13 +89,13 @@ class Sorted:
         return self._values[-1]
 
     def reaching(self, threshold: float) -> int:
-        """How many are at least `threshold`."""
-        place = bisect_left(self._values, threshold)
+        """How many reach `threshold`, as `outcome.reaches` has it."""
+        place = bisect_left(self._values, True, key=lambda value: reaches(value, threshold))
         return self.count - (self._up_to[place - 1] if place else 0)
 
     def is_binary(self) -> bool:
         """Whether every one is 0 or 1."""
-        return self.least() >= 0 and set(self._values[:3]) <= {0.0, 1.0}
+        return all(value in (0.0, 1.0) for value in self._values)
 
     def percentile(self, percent: int) -> float:
         """The percentile, between the two scores that are nearest to it in rank in proportion to the distance."""

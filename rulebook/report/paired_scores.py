@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from rulebook.measures.row_scores import RowFailure, RowScores
+from rulebook.outcome import reaches
 from rulebook.report.compared import Change, Compared, IfLost
 from rulebook.report.evaluation_outcome import MOST_TOLD, Told
 from rulebook.report.paired_estimate import level, paired
@@ -71,7 +72,7 @@ class Pairing:
         return replace(found, chance=chance, if_lost=if_lost)
 
     def _passes(self, score: float) -> bool:
-        return score <= self._threshold if self._lower_is_better else score >= self._threshold
+        return reaches(self._threshold, score) if self._lower_is_better else reaches(score, self._threshold)
 
     def _unpaired(self, row: int, before: float | None, after: float | None, b: RowScores) -> None:
         if before is None:

@@ -6,6 +6,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
+from rulebook.outcome import reaches
 from rulebook.report.agreement import Kappa, Share, Table, agreement_of, kappa_of, share_of
 
 MOST_FOLDS = 10
@@ -62,10 +63,10 @@ class HeldOut(Struct, frozen=True):
 
 
 def verdicts_at(pairs: Sequence[Pair], threshold: float) -> Verdicts:
-    """The verdicts where a score passes when it is at least `threshold`."""
-    both = sum(1 for score, passes in pairs if passes and score >= threshold)
+    """The verdicts where a score passes when it reaches `threshold`."""
+    both = sum(1 for score, passes in pairs if passes and reaches(score, threshold))
     passes_in_all = sum(1 for _, passes in pairs if passes)
-    judge_in_all = sum(1 for score, _ in pairs if score >= threshold)
+    judge_in_all = sum(1 for score, _ in pairs if reaches(score, threshold))
     rest = len(pairs) - passes_in_all - (judge_in_all - both)
     return Verdicts(both, passes_in_all - both, judge_in_all - both, rest)
 

@@ -172,7 +172,7 @@ def _refuse_damaged(dataset: Dataset) -> None:
     damaged = dataset.damaged
     if damaged:
         told = "; ".join(f"{row.place()}: {row.reason}" for row in damaged[:_TOLD])
-        more = f"; and {len(damaged) - _TOLD} more" if len(damaged) > _TOLD else ""
+        more = f"; and {dataset.damaged_count - _TOLD} more" if dataset.damaged_count > _TOLD else ""
         raise DatasetError(f"`{dataset.where}` has rows that can't be read, so nothing was kept. {told}{more}.")
 
 

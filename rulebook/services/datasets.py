@@ -13,8 +13,12 @@ from rulebook.evidence.rows_json import json_rows, jsonl_rows
 from rulebook.services.arrow_tables import arrow_batches, frame_batches, parquet_batches, rows_of, speaks_arrow
 from rulebook.services.dataset_digest import files_digest, rows_digest
 from rulebook.services.files import MachineFiles
+from rulebook.services.unchanged_files import unchanged
 
 MAX_COLUMNS = 2_000
+
+MOST_DAMAGED = 100
+"""How many rows that cannot be read are kept, to be told; the others are counted."""
 
 _FILES = MachineFiles()
 
@@ -31,6 +35,7 @@ class Dataset:
         self._mark = mark
         self._scan: ColumnScan | None = None
         self._damaged: list[DamagedRow] = []
+        self._damaged_count = 0
 
     def rows(self) -> Rows:
         """Every row, and every row that cannot be read. Raises DatasetError where the whole cannot be."""
@@ -55,14 +60,20 @@ class Dataset:
 
     @property
     def damaged(self) -> tuple[DamagedRow, ...]:
-        """The rows that cannot be read. Raises DatasetError."""
+        """The first `MOST_DAMAGED` rows that cannot be read. Raises DatasetError."""
         self._scanned()
         return tuple(self._damaged)
 
     @property
+    def damaged_count(self) -> int:
+        """How many rows cannot be read. Raises DatasetError."""
+        self._scanned()
+        return self._damaged_count
+
+    @property
     def row_count(self) -> int:
         """How many rows there are, the damaged ones among them. Raises DatasetError."""
-        return self._scanned().rows + len(self._damaged)
+        return self._scanned().rows + self._damaged_count
 
     def lacks(self, names: Iterable[str]) -> bool:
         """Whether there is one of these columns in no row. No more rows are read than it takes. Raises DatasetError."""
@@ -80,20 +91,21 @@ class Dataset:
         if self._scan is not None:
             yield from self.rows()
             return
-        scan, damaged = ColumnScan(), []
+        scan, damaged, count = ColumnScan(), [], 0
         for row in self.rows():
             if isinstance(row, Row):
                 scan.add(row)
                 if scan.width > MAX_COLUMNS:
                     raise DatasetError(f"`{self.where}` has more than {MAX_COLUMNS} columns by {row.place()}.")
             else:
-                damaged.append(row)
+                count += 1
+                damaged += [row] if count <= MOST_DAMAGED else []
             yield row
         if scan.rows:
             check_names(scan.columns())
         if len(scan.columns()) > MAX_COLUMNS:
             raise DatasetError(f"`{self.where}` has more than {MAX_COLUMNS} columns.")
-        self._scan, self._damaged = scan, damaged
+        self._scan, self._damaged, self._damaged_count = scan, damaged, count
 
     def _scanned(self) -> ColumnScan:
         if self._scan is None:
@@ -131,7 +143,7 @@ def _of_file(path: str) -> Dataset:
     if ending not in _READERS:
         known = ", ".join(f"`{each}`" for each in _READERS)
         raise DatasetError(f"`{path}` has no ending that says what it is. A dataset is a file of {known}.")
-    return Dataset(path, _unchanged(path, _READERS[ending]()), lambda: files_digest([path]))
+    return Dataset(path, unchanged(path, _READERS[ending]()), lambda: files_digest([path]))
 
 
 def _of_files(paths: Sequence[str]) -> Dataset:
@@ -234,24 +246,6 @@ _READERS: Mapping[str, Callable[[], Callable[[str], Rows]]] = {
     ".ipc": lambda: _arrow,
 }
 """What reads a file, by its ending; made anew for each dataset."""
-
-
-def _unchanged(path: str, read: Callable[[str], Rows]) -> Callable[[], Rows]:
-    """The rows of a file that must be the same at each pass: what was found in the first holds in the next."""
-    seen: list[tuple[int, int, int]] = []
-
-    def rows() -> Rows:
-        seen.append(_state(path))
-        yield from read(path)
-        if _state(path) != seen[0] or seen[-1] != seen[0]:
-            raise DatasetError(f"`{path}` was changed while it was read. Read a file that stays as it is.")
-
-    return rows
-
-
-def _state(path: str) -> tuple[int, int, int]:
-    found = os.stat(path)
-    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _reason(error: OSError) -> str:

@@ -4,6 +4,7 @@ A line is whole or it is none: what a kill left half written at the end is cut o
 """
 
 import fcntl
+import json
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from rulebook.errors import UsageError
-from rulebook.evidence.row_records import RowRecord, record_line, record_of
+from rulebook.evidence.row_records import RowRecord, json_line, record_of
 from rulebook.services.files import MachineFiles
 from rulebook.services.output_files import write_all
 
@@ -36,7 +37,8 @@ class JournalHead(Struct, frozen=True):
     """The first line: what the run is of. Runs of the same `fingerprint` give the same rows to the same scorers.
 
     `dataset` tells the rows from others, whatever the limit: runs of the same one have the same row under each number.
-    None: nobody knows. `options` are those of each scorer of which they are known, by its name.
+    None: nobody knows. `options` are those of each scorer of which they are known, by its name. `metadata` is what the
+    caller noted of the run.
     """
 
     run: str
@@ -45,6 +47,7 @@ class JournalHead(Struct, frozen=True):
     fingerprint: str
     dataset: str | None = None
     options: Mapping[str, Mapping[str, object]] = {}
+    metadata: Mapping[str, object] = {}
     schema: str = SCHEMA
     version: int = VERSION
 
@@ -73,7 +76,7 @@ class Journal:
 
     def append(self, records: Sequence[RowRecord]) -> None:
         """Write these records behind the others. Raises UsageError, such as where the disk is full."""
-        lines = b"".join(map(record_line, records))
+        lines = b"".join(map(json_line, records))
         with _keeping(os.path.dirname(self.path)):
             write_all(self._file, lines)
         if time.monotonic() - self._synced_s >= SYNC_S:
@@ -105,7 +108,7 @@ class Journal:
         end = _whole_bytes(self._file)
         os.ftruncate(self._file, end)
         if end == 0:
-            write_all(self._file, msgspec.json.encode(head) + b"\n")
+            write_all(self._file, json_line(head))
             self.sync()
             return
         found = read_head(os.path.dirname(self.path))
@@ -131,7 +134,7 @@ def read_head(folder: str) -> JournalHead | None:
     try:
         with _FILES.open(os.path.join(folder, JOURNAL)) as file:
             line = file.readline(_HEAD_BYTES)
-        head = msgspec.json.decode(line, type=JournalHead) if line.endswith(b"\n") else None
+        head = msgspec.convert(json.loads(line), JournalHead) if line.endswith(b"\n") else None
     except (OSError, ValueError, RecursionError):
         return None
     return head if head is not None and (head.schema, head.version) == (SCHEMA, VERSION) else None

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from rulebook.errors import UsageError
 from rulebook.report.plain_json import canonical
-from rulebook.services.evaluation_journal import read_head
+from rulebook.services.evaluation_journal import JournalHead, read_head
 from rulebook.services.files import MachineFiles
 from rulebook.services.output_files import write_text
 from rulebook.services.store import is_session_id, project_key, started_ms, store_folder
@@ -67,12 +67,12 @@ def is_finished(folder: str) -> bool:
     return os.path.isfile(os.path.join(folder, REPORT))
 
 
-def resumable(folder: str, fingerprint: str) -> str | None:
-    """The latest run in `folder` that has this fingerprint; None when there is none."""
+def resumable(folder: str, fingerprint: str) -> tuple[str, JournalHead] | None:
+    """The folder and the journal's head of the latest run in `folder` of this fingerprint; None when there is none."""
     for each in run_folders(folder):
         head = read_head(each)
         if head is not None and head.fingerprint == fingerprint:
-            return each
+            return each, head
     return None
 
 

@@ -22,7 +22,7 @@ from rulebook.measures.row_scores import RowFailure
 from rulebook.services.arrow_tables import BATCH_ROWS, parquet_writer, schema_of, table_of
 from rulebook.services.datasets import Dataset
 from rulebook.services.evaluation_journal import read_records
-from rulebook.services.output_files import write_bytes
+from rulebook.services.output_files import drafted, write_bytes
 from rulebook.spelling import listed
 
 RESULTS = "results.parquet"
@@ -71,13 +71,11 @@ def write_results(folder: str, dataset: Dataset, scorers: Sequence[str], path: s
         columns["output"] = "text" if kinds <= {None, "text"} else "json"
     path = path or os.path.join(folder, RESULTS)
     schema = schema_of(columns)
-    draft = path + ".part"
     try:
-        with open(draft, "wb") as file, parquet_writer(file, schema) as writer:
+        with drafted(path, force=True) as file, parquet_writer(file, schema) as writer:
             rows = _rows(folder, dataset, scorers)
             while batch := list(islice(rows, BATCH_ROWS)):
                 writer.write_batch(table_of(batch, columns, schema))
-        os.replace(draft, path)
     except OSError as error:
         raise UsageError(f"I can't write `{path}`: {(error.strerror or 'the machine refuses').lower()}.") from None
     return path
@@ -163,6 +161,7 @@ def _scores(record: RowRecord, scorers: Sequence[str]) -> dict[str, object]:
     for name, result in zip(scorers, record.results, strict=False):
         if isinstance(result, RowFailure):
             found[f"{name}_error"] = f"{result.type}: {result.message}"
+            found[f"{name}_metadata"] = None if result.metadata is None else _json(result.metadata)
         elif len(result) == 1:
             ((score, metadata),) = result
             found[f"{name}_value"] = score

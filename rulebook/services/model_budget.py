@@ -6,6 +6,9 @@ from rulebook.model_port import EmbeddingRequest, ModelRequest
 from rulebook.outcome import Spent, total
 from rulebook.spec.providers import Chosen, Providers
 
+_ADDED_UP_AT = 1_000
+"""So many costs are added up into one: before each call all of them are, and there may be a million calls."""
+
 
 class ModelBudget:
     """Counts calls and money against `max_calls` and `max_cost`; safe to share between threads.
@@ -41,6 +44,8 @@ class ModelBudget:
         known = spent.costs.get(self._providers.cost_currency, 0.0)
         with self._turn:
             self._costs.append(known + spent.uncounted * _most(chosen, request))
+            if len(self._costs) >= _ADDED_UP_AT:
+                self._costs = [total(self._costs)]
 
 
 def _most(chosen: Chosen, request: ModelRequest | EmbeddingRequest) -> float:

@@ -1,8 +1,9 @@
 """Writing files that a command was asked for: whole or not at all, and never over another by accident."""
 
 import os
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import IO
 
 from rulebook.errors import UsageError
 
@@ -15,7 +16,8 @@ def write_text(path: str, text: str, *, force: bool) -> None:
 def write_bytes(path: str, pieces: Iterable[bytes], *, force: bool) -> None:
     """Like `write_text`, for bytes that come in pieces. An error while they are read leaves nothing behind."""
     try:
-        _write(path, pieces, force)
+        with drafted(path, force=force) as file:
+            file.writelines(pieces)
     except FileExistsError:
         message = f"`{path}` is there already and was not touched. Write another name, or remove it first."
         raise UsageError(message) from None
@@ -34,13 +36,18 @@ def refuse_over(path: str, sources: Iterable[str]) -> None:
             raise UsageError(f"`{path}` is what is being checked, and was not touched. Write another name.")
 
 
-def _write(path: str, pieces: Iterable[bytes], force: bool) -> None:
+@contextmanager
+def drafted(path: str, *, force: bool) -> Iterator[IO[bytes]]:
+    """A file to write to, which takes the place of `path` when all went well, and is gone where anything went wrong.
+
+    Raises FileExistsError where there is one already, unless `force`; OSError.
+    """
     # a name that nobody else has; `tempfile` would do the same, and costs a fifth of a command's start
     draft = os.path.join(os.path.dirname(path), f".rulebook-{os.urandom(8).hex()}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.writelines(pieces)
+            yield file
         os.chmod(draft, 0o666 & ~_umask())
         if force:
             os.replace(draft, os.path.realpath(path))

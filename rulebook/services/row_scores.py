@@ -1,5 +1,6 @@
 """SQL over single rows, for a rule that judges one: the engine of `sql_scores`, its scorers kept between rows."""
 
+import threading
 from collections.abc import Mapping
 
 from rulebook.errors import Missing, UsageError
@@ -14,9 +15,13 @@ _NULL = '"NULL"'
 
 
 class RowTables:
-    """The `Tables` port. A row's own values say what its columns hold."""
+    """The `Tables` port. A row's own values say what its columns hold.
+
+    Threads take turns: two that shared a connection would be given each other's rows.
+    """
 
     def __init__(self) -> None:
+        self._turn = threading.Lock()
         self._scorers: dict[tuple[str, tuple[tuple[str, str], ...]], SqlScorer] = {}
 
     def score(self, expression: str, row: Mapping[str, object]) -> float:
@@ -28,7 +33,8 @@ class RowTables:
             scan.add(Row(1, values))
             columns = scan.columns()
             types = {name: _NULL if values[name] is None else kind for name, kind in sql_types(columns).items()}
-            scored = score_rows(self._scorer(expression, types), [values], columns)
+            with self._turn:
+                scored = score_rows(self._scorer(expression, types), [values], columns)
         except (UsageError, ValueError) as error:
             raise Missing("harness", str(error)) from None
         (score,) = scored.scores

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from rulebook.errors import Stopped, UnfitKind
 from rulebook.evidence.data_files import strict_json
@@ -37,12 +37,43 @@ class Work(Struct, frozen=True):
     limit: int | None = None
 
 
-class _Waiting(Struct):
+class Batch:
     """Rows that wait to be scored together, and the records of those that need no scoring, in the rows' order."""
 
-    records: list[RowRecord]
-    rows: list[Mapping[str, object]]
-    since_s: float = 0.0
+    def __init__(self, panel: Panel, now_s: Callable[[], float]) -> None:
+        self._panel, self._now_s = panel, now_s
+        self._records: list[RowRecord] = []
+        self._rows: list[Mapping[str, object]] = []
+        self._due_s = now_s() + BATCH_S
+
+    def add(self, row: Row | DamagedRow, output: object | UnsetType = UNSET) -> None:
+        """One row more, with what the task gave for it, a RowFailure where it failed; unset where there is no task."""
+        if isinstance(row, DamagedRow):
+            self._records.append(RowRecord(row.number, end=RowEnd("row", "DamagedRow", row.reason)))
+        elif isinstance(output, RowFailure):
+            self._records.append(RowRecord(row.number, end=RowEnd("task", output.type, output.message)))
+        else:
+            self._records.append(RowRecord(row.number, output))
+            self._rows.append(row.values if output is UNSET else {**row.values, OUTPUT: output})
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def left_s(self) -> float:
+        """How long its first row may still wait; 0 once it has waited enough."""
+        return max(0.0, self._due_s - self._now_s())
+
+    def is_due(self) -> bool:
+        """Whether it is to be scored now: it is full, or its first row has waited enough."""
+        return len(self) >= self._panel.batch_rows or not self.left_s()
+
+    def scored(self) -> list[RowRecord]:
+        """The whole records."""
+        results = iter(self._panel.score_batch(self._rows) if self._rows else ())
+        return [
+            each if each.end is not None else RowRecord(each.row, each.output, None, next(results))
+            for each in self._records
+        ]
 
 
 def evaluate_rows(work: Work, done: int = 0) -> Iterator[list[RowRecord]]:
@@ -51,32 +82,14 @@ def evaluate_rows(work: Work, done: int = 0) -> Iterator[list[RowRecord]]:
     Whatever is wrong with a row stays in its record. Raises DatasetError where the dataset as a whole cannot be read.
     """
     panel = Panel(work.scorers)
-    waiting = _Waiting([], [])
+    batch = Batch(panel, work.now_s)
     for row in islice(work.rows(), done, work.limit):
-        if not waiting.records:
-            waiting.since_s = work.now_s()
-        _take(waiting, row, work.task)
-        if len(waiting.records) >= panel.batch_rows or work.now_s() - waiting.since_s >= BATCH_S:
-            yield _scored(waiting, panel)
-            waiting = _Waiting([], [])
-    if waiting.records:
-        yield _scored(waiting, panel)
-
-
-def _take(waiting: _Waiting, row: Row | DamagedRow, task: Task | None) -> None:
-    if isinstance(row, DamagedRow):
-        waiting.records.append(RowRecord(row.number, end=RowEnd("row", "DamagedRow", row.reason)))
-        return
-    if task is None:
-        waiting.records.append(RowRecord(row.number))
-        waiting.rows.append(row.values)
-        return
-    output = output_of(task, row.values)
-    if isinstance(output, RowFailure):
-        waiting.records.append(RowRecord(row.number, end=RowEnd("task", output.type, output.message)))
-        return
-    waiting.records.append(RowRecord(row.number, output))
-    waiting.rows.append({**row.values, OUTPUT: output})
+        batch.add(row, UNSET if work.task is None or isinstance(row, DamagedRow) else output_of(work.task, row.values))
+        if batch.is_due():
+            yield batch.scored()
+            batch = Batch(panel, work.now_s)
+    if len(batch):
+        yield batch.scored()
 
 
 def output_of(task: Task, values: Mapping[str, object]) -> object:
@@ -100,11 +113,3 @@ def _plain(output: object) -> object:
         return detached(strict_json(json.dumps(output, allow_nan=False)))
     except (TypeError, ValueError, RecursionError) as error:
         raise UnfitKind(f"a task's output is text or data that JSON can write: {error}") from error
-
-
-def _scored(waiting: _Waiting, panel: Panel) -> list[RowRecord]:
-    results = iter(panel.score_batch(waiting.rows) if waiting.rows else ())
-    return [
-        each if each.end is not None else RowRecord(each.row, each.output, None, next(results))
-        for each in waiting.records
-    ]

@@ -6,14 +6,14 @@ from concurrent.futures import Future, wait
 from itertools import islice
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
-from rulebook.evidence.row_records import RowEnd, RowRecord
+from rulebook.evidence.row_records import RowRecord
 from rulebook.evidence.rows import DamagedRow, Row, Rows
-from rulebook.measures.row_scores import Panel, RowFailure
+from rulebook.measures.row_scores import Panel
 from rulebook.outcome import Spent
 from rulebook.services.model_meter import tell_meter
-from rulebook.session.evaluating import BATCH_S, OUTPUT, Work
+from rulebook.session.evaluating import Batch, Work
 
 AHEAD = 4
 """How many rows, for each that may be under way, are begun and not handed on: a slow one holds up none before that.
@@ -50,62 +50,26 @@ class _Begun(Struct):
     output: Future[object] | None
 
 
-class _Batch:
-    """Rows that wait to be scored together, and the records of those that need no scoring, in the rows' order."""
-
-    def __init__(self, now_s: float) -> None:
-        self.records: list[RowRecord] = []
-        self.rows: list[Mapping[str, object]] = []
-        self._due_s = now_s + BATCH_S
-
-    def add(self, begun: _Begun) -> None:
-        """One row more, which is done. Raises what its task raised."""
-        number = begun.row.number
-        if isinstance(begun.row, DamagedRow):
-            self.records.append(RowRecord(number, end=RowEnd("row", "DamagedRow", begun.row.reason)))
-            return
-        output = None if begun.output is None else begun.output.result()
-        if isinstance(output, Paid):
-            tell_meter(output.spent)  # not where it was answered: a meter hears the thread alone that asks for it
-            output = output.output
-        if isinstance(output, RowFailure):
-            self.records.append(RowRecord(number, end=RowEnd("task", output.type, output.message)))
-            return
-        self.records.append(RowRecord(number, output))
-        self.rows.append({**begun.row.values, OUTPUT: output})
-
-    def left_s(self, now_s: float) -> float:
-        """How long its first row may still wait; 0 once it has waited enough."""
-        return max(0.0, self._due_s - now_s)
-
-    def scored(self, panel: Panel) -> list[RowRecord]:
-        """The whole records."""
-        results = iter(panel.score_batch(self.rows) if self.rows else ())
-        return [
-            each if each.end is not None else RowRecord(each.row, each.output, None, next(results))
-            for each in self.records
-        ]
-
-
 def evaluate_together(work: Work, crew_of: Callable[[], Crew], done: int = 0) -> Generator[list[RowRecord], None, None]:
     """As `evaluate_rows`, with outputs of a crew that is made now. To be closed, which ends what is under way."""
     panel = Panel(work.scorers)
     rows: Rows = islice(work.rows(), done, work.limit)
     ahead: deque[_Begun] = deque()
-    batch = _Batch(work.now_s())
+    batch = Batch(panel, work.now_s)
     crew = crew_of()
     try:
         while _is_begun(ahead, rows, crew):
-            if not batch.records:
-                batch = _Batch(work.now_s())
-            if _is_done(ahead[0], batch.left_s(work.now_s()) if batch.records else None):
-                batch.add(ahead.popleft())
-                if len(batch.records) < panel.batch_rows and batch.left_s(work.now_s()):
+            if not len(batch):
+                batch = Batch(panel, work.now_s)
+            if _is_done(ahead[0], batch.left_s() if len(batch) else None):
+                begun = ahead.popleft()
+                batch.add(begun.row, _given(begun))
+                if not batch.is_due():
                     continue
-            yield batch.scored(panel)
-            batch = _Batch(work.now_s())
-        if batch.records:
-            yield batch.scored(panel)
+            yield batch.scored()
+            batch = Batch(panel, work.now_s)
+        if len(batch):
+            yield batch.scored()
     finally:
         crew.end()
 
@@ -115,6 +79,17 @@ def _is_begun(ahead: deque[_Begun], rows: Rows, crew: Crew) -> bool:
     for row in islice(rows, AHEAD * crew.at_once - len(ahead)):
         ahead.append(_Begun(row, crew.begin(row.values) if isinstance(row, Row) else None))
     return bool(ahead)
+
+
+def _given(begun: _Begun) -> object | UnsetType:
+    """What the task gave for a row that is done. Raises what it raised."""
+    if begun.output is None:
+        return UNSET
+    output = begun.output.result()
+    if isinstance(output, Paid):
+        tell_meter(output.spent)  # not where it was answered: a meter hears the thread alone that asks for it
+        return output.output
+    return output
 
 
 def _is_done(begun: _Begun, within_s: float | None) -> bool:

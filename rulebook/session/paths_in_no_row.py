@@ -6,6 +6,7 @@ from msgspec import UNSET, Struct
 
 from rulebook.evidence.row_records import RowRecord
 from rulebook.evidence.rows import DamagedRow, Row
+from rulebook.measures.row_scores import RowFailure, RowScores
 from rulebook.services.evaluation_journal import JournalHead
 from rulebook.session.evaluating import OUTPUT
 
@@ -22,7 +23,7 @@ class _Sought(Struct, frozen=True):
 
 
 def paths_in_no_row(head: JournalHead, rows: Rows, records: Iterable[RowRecord]) -> Sequence[str]:
-    """A note for each path that neither side has in any row that its scorer measured; none where it measured none.
+    """A note for each path that neither side has in any row in which both are JSON; none where there is no such row.
 
     `records` are what became of `rows`, in their order. Reading ends with the first row that has all the paths, which
     nearly always is the first one. Of a scorer with so many paths that the run kept their digest, nothing is said.
@@ -33,7 +34,7 @@ def paths_in_no_row(head: JournalHead, rows: Rows, records: Iterable[RowRecord])
         if isinstance(row, DamagedRow) or record.end is not None:
             continue
         values = dict(row.values) if record.output is UNSET else {**row.values, OUTPUT: record.output}
-        seen = {each.place for each in sought if isinstance(record.scores(each.place), Sequence)}
+        seen = {each.place for each in sought if _is_compared(record.scores(each.place))}
         measured |= seen
         sought = [each for each in sought if each.place not in seen or not _has(values, each)]
         if not sought:
@@ -51,6 +52,11 @@ def _sought(head: JournalHead) -> Iterator[_Sought]:
         paths, inputs = options.get("paths"), options.get("inputs")
         if options.get("kind") == "json_match" and isinstance(paths, list | tuple) and isinstance(inputs, list | tuple):
             yield from (_Sought(place, name, [str(each) for each in inputs], str(path)) for path in paths)
+
+
+def _is_compared(scores: RowScores) -> bool:
+    """Whether both sides were JSON: where one was not, they did not agree at any path."""
+    return not isinstance(scores, RowFailure) and all("error" not in (metadata or {}) for _, metadata in scores)
 
 
 def _has(values: Mapping[str, object], sought: _Sought) -> bool:

@@ -21,7 +21,7 @@ class ScorerSpec(Struct, frozen=True):
     `path` is where it stands, down to its kind. `inputs` None: SQL reads what its expression names, and a function
     what its parameters name. A score passes when it is at least `threshold`, 1 where the file says nothing;
     `is_marked`: it says so.
-    `has_inputs`: the file says which columns, and they are not the usual ones. `keys` are all of its options, typed.
+    `has_inputs`: the file says which columns. `keys` are all of its options, typed.
     `card` is where the file says that its calibration stands, from the folder of the file.
     """
 

@@ -29,7 +29,7 @@ class MostKeys(BaseModel):
 
     model_config = _STRICT
 
-    max: int = Field(0, ge=0, description="How many rows may be without a result.")
+    max: int = Field(0, ge=0, description="How many rows may have failed: the task, or this scorer.")
 
 
 def read_gates(reader: Reader, names: Sequence[str]) -> tuple[Gate, ...]:

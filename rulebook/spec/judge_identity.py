@@ -61,7 +61,7 @@ def identity_of(scorer: ScorerSpec, providers: Providers | None) -> Identity:
     Raises UsageError for a model that they do not know.
     """
     is_model, base_url = scorer.kind in MODEL_KINDS, getattr(scorer.keys, "base_url", None)
-    models = [providers.chosen(name, base_url, None).model for name in _named(scorer.keys)] if providers else []
+    models = [providers.chosen(name, base_url, None).model for name in models_named(scorer.keys)] if providers else []
     known = {*PanelOptions.model_fields, "fallback_model", "escalate_below", "api", *_ANSWER}
     told = [(key, value) for key, value in sorted(scorer.options.items()) if key not in known]
     return Identity(
@@ -83,8 +83,8 @@ def changed(before: Identity, now: Identity, kind: str) -> list[str]:
     return [word for word, one, other in parts if one and other and one != other]
 
 
-def _named(keys: BaseModel | None) -> Sequence[str | None]:
-    """The models as the file names them; None is the default one."""
+def models_named(keys: BaseModel | None) -> Sequence[str | None]:
+    """The models that a scorer asks, as the file names them; None is the default one."""
     match keys:
         case JevScorer():
             return (*keys.asked_models(), keys.fallback_model)

@@ -42,6 +42,11 @@ def test_rows_count_that_both_runs_measured() -> None:
     assert [(told.row, told.type, told.message) for told in found.told] == [(3, "TimeoutError", "too late")]
 
 
+def test_a_row_that_falls_short_by_a_rounding_error_passes() -> None:
+    assert compared([0.1, 0.0], [1 - 9 / 10, 1 - 9 / 10], threshold=0.1).broken == []
+    assert compared([0.3], [0.1 + 0.2], threshold=0.3, lower=True).broken == []
+
+
 def test_the_verdicts() -> None:
     worse = [1.0] * 20, [1.0] * 10 + [0.0] * 10
     assert compared(*worse).verdict == "worse"

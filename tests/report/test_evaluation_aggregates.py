@@ -58,6 +58,14 @@ def test_many_different_scores_give_the_same_as_counted_ones() -> None:
     assert found.percentile(50) == pytest.approx(0.5)
 
 
+def test_many_scores_of_which_the_first_are_0_are_not_taken_for_yes_and_no() -> None:
+    tally = Tally("s")
+    tally.add_single([0.0] * 5 + [n / MOST_VALUES for n in range(MOST_VALUES + 1)])
+    interval = tally.summary().interval
+    assert interval is not None
+    assert interval.method == "student-t"
+
+
 @pytest.mark.parametrize(
     ("degrees", "factor"),
     [(1, 12.7062), (2, 4.3027), (5, 2.5706), (10, 2.2281), (29, 2.0452), (120, 1.9799), (5000, 1.9604)],
@@ -113,6 +121,9 @@ def test_a_pass_is_a_score_that_reaches_the_threshold() -> None:
     rows = [[0.2], [0.8], [1.0], None]
     assert summary_of(*rows).pass_rate == pytest.approx(1 / 3)
     assert summary_of(*rows, threshold=0.8).pass_rate == pytest.approx(2 / 3)
+    # as for a check: what falls short by a rounding error has reached it
+    assert summary_of([1 - 9 / 10], threshold=0.1).pass_rate == 1.0
+    assert summary_of([0.1 - 1e-6], threshold=0.1).pass_rate == 0.0
 
 
 def met(gate: Gate, *rows: list[float] | None) -> list[tuple[str, bool]]:
@@ -128,6 +139,13 @@ def test_a_gate_is_met_at_its_border_and_not_beyond() -> None:
         ("pass_rate", True),
         ("p5", True),
     ]
+
+
+def test_a_gate_is_met_but_for_a_rounding_error() -> None:
+    mean = Gate("s", {"mean": Bounds(0.1, 0.1)})
+    assert met(mean, [1 - 9 / 10]) == [("mean", True), ("unmeasured", True)]
+    assert met(Gate("s", {"mean": Bounds(max=0.3)}), [0.1 + 0.2])[0] == ("mean", True)
+    assert met(mean, [0.1 - 1e-6])[0] == met(mean, [0.1 + 1e-6])[0] == ("mean", False)
 
 
 def test_a_row_that_could_not_be_measured_breaks_a_gate_unless_it_allows_it() -> None:

@@ -30,6 +30,10 @@ def test_every_score_is_tried_as_verdicts_at_it_say() -> None:
     assert best_threshold(PAIRS) == max(score for score, kappa in kappas.items() if kappa > most - 1e-12)
 
 
+def test_a_score_that_falls_short_by_a_rounding_error_passes_as_in_every_report() -> None:
+    assert verdicts_at([(1 - 9 / 10, True), (0.0, False)], 0.1).table == ((1, 0), (0, 1))
+
+
 def test_of_equal_thresholds_the_higher_one_is_taken() -> None:
     # from 0.9 and from 0.1 on a quarter of the rows is judged wrongly, with the same κ
     pairs = [(0.9, True), (0.9, True), (0.5, False), (0.1, True), (0.0, False), (0.0, False)]

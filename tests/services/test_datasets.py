@@ -12,12 +12,13 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
+from rulebook import DatasetClient
 from rulebook.errors import DatasetError
 from rulebook.evidence.row_columns import ColumnScan
 from rulebook.evidence.rows import DamagedRow, Row
 from rulebook.services import datasets
 from rulebook.services.dataset_digest import files_digest, rows_digest
-from rulebook.services.datasets import open_dataset
+from rulebook.services.datasets import MOST_DAMAGED, open_dataset
 
 ROWS = [{"id": 1, "text": "a,\n\"b\"", "score": 0.5, "ok": True}, {"id": 2, "text": None, "score": None, "ok": False}]
 KINDS = {"id": "whole number", "text": "text", "score": "number", "ok": "yes or no"}
@@ -109,6 +110,13 @@ def test_a_row_that_no_table_holds_is_damaged_and_counts(row, reason):
     assert reason in found[1].reason
     assert dataset.damaged == (found[1],)
     assert dataset.row_count == 3
+
+
+def test_rows_that_cannot_be_read_are_counted_and_not_kept_however_many():
+    dataset = open_dataset([{"a": 1}, *[1] * (MOST_DAMAGED + 7)])
+    assert (dataset.row_count, dataset.damaged_count, len(dataset.damaged)) == (MOST_DAMAGED + 8, MOST_DAMAGED + 7, MOST_DAMAGED)
+    with pytest.raises(DatasetError, match=f"; and {MOST_DAMAGED + 4} more"):
+        DatasetClient("nowhere").upload("x", [{"a": 1}, *[1] * (MOST_DAMAGED + 7)])
 
 
 def test_a_nested_value_without_an_end_is_damaged():

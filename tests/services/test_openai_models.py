@@ -399,6 +399,16 @@ def test_calls_beyond_the_budget_are_not_made() -> None:
         assert len(server.bodies) == 2
 
 
+def test_money_is_added_up_over_very_many_calls() -> None:
+    chosen = Chosen(Provider("here", prices={"judge-1": Price(1.0, 0.0)}), "judge-1")
+    budget = ModelBudget(Providers(max_cost=2.5))
+    paid = 0
+    while budget.refusal(chosen) is None and paid < 3_000:
+        budget.paid(Spent(calls=1, costs={"USD": 0.001}), chosen, ModelRequest("", "?"))
+        paid += 1
+    assert paid == 2_500
+
+
 def test_money_beyond_the_budget_is_not_spent() -> None:
     with endpoint(says("x")) as server:
         client = Client(server.url, prices=True, max_cost=0.0008)
