@@ -122,9 +122,17 @@ def test_a_run_is_named_in_many_ways(place: Path, ran: Ran, compared: Asked) -> 
 
 def test_a_limit_pairs_the_first_rows(ran: Ran, compared: Asked) -> None:
     a, b = ran(RIGHT), ran(RIGHT, "--limit", "3")
-    status, report = compared(a, b, "--gate")
+    status, report = compared(a, b)
     assert (status, report["rows"], scorer(report, "same")["lost"]) == (0, 3, [])
     assert report["notes"] == ["Only the first 3 of the 8 rows of A are compared: the other run has no more."]
+
+
+def test_a_candidate_of_fewer_rows_passes_no_gate(ran: Ran, compared: Asked) -> None:
+    a, b = ran(RIGHT), ran(RIGHT, "--limit", "3")
+    status, report = compared(a, b, "--gate")
+    assert (status, report["gates"][1]["reason"]) == (3, "B lost 5 rows (5 beyond its last), more than 0")
+    assert compared(a, b, "--gate", "--allow-lost", "5")[0] == 0
+    assert compared(b, a, "--gate")[0] == 0
 
 
 def test_a_candidate_that_loses_rows_does_not_pass(ran: Ran, compared: Asked) -> None:

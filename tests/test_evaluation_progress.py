@@ -136,10 +136,11 @@ def test_the_line_says_how_long_the_others_take_and_goes_on_from_where_a_run_was
     assert (process.returncode, shown_at_last(text)) == (0, "")
 
 
-def test_where_there_is_no_terminal_nothing_is_said(place: Path) -> None:
+def test_where_there_is_no_terminal_only_the_run_is_named(place: Path) -> None:
     with subprocess.Popen(
         argv_of(), cwd=place, env=env_of(place), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     ) as process:
         let_go(place)
         _, err = process.communicate()
-    assert (process.returncode, err) == (0, b"")
+    assert process.returncode == 0
+    assert re.fullmatch(rb"This is run [0-9A-Z]{26}\. .*\n", err)

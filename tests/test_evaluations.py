@@ -424,12 +424,53 @@ def test_a_run_is_one_table_with_every_score_and_error(tmp_path: Path) -> None:
         *(f"{name}_{what}" for name in ("exact-match", "per-letter") for what in ("value", "error", "metadata")),
     ]
     first, second, third = table.to_pylist()
-    assert (first["output"], first["exact-match_value"], first["per-letter_value"]) == ("1", 1.0, 1.0)
+    assert (first["output"], first["exact-match_value"], first["per-letter_value"]) == ("1", 1.0, "[1.0]")
     assert first["exact-match_metadata"] == '{"matched":true}'
-    assert json.loads(second["per-letter_metadata"])[3] == {"score": 1.0, "metadata": {"letter": "i"}}
-    assert (second["exact-match_value"], second["per-letter_value"], second["output_error"]) == (0.0, None, None)
+    assert json.loads(second["per-letter_metadata"])[3] == {"letter": "i"}
+    assert (second["exact-match_value"], second["output_error"]) == (0.0, None)
+    assert json.loads(second["per-letter_value"]) == [1.0] * len(second["output"])
     assert (third["output"], third["output_error"]) == (None, "LookupError: nobody knows three")
     assert {third[f"exact-match_{what}"] for what in ("value", "error", "metadata")} == {None}
+
+
+def test_annotations_give_the_columns_of_a_table_their_types() -> None:
+    @rulebook.function
+    def half(n: int) -> float:
+        return n / 2
+
+    @rulebook.function
+    def whole(n: int) -> int:
+        return n
+
+    @rulebook.function
+    def said(n: int):  # type: ignore[no-untyped-def]
+        return n
+
+    @rulebook.function
+    def untrue(n: int) -> float:
+        return "text"  # type: ignore[return-value]
+
+    @rulebook.function
+    def some(output: object) -> list[EvaluationScorerResult]:
+        return [EvaluationScorerResult(1.0), EvaluationScorerResult(0.5, {"a": 1})] if output else []
+
+    @rulebook.function
+    def unsaid(output: object):  # type: ignore[no-untyped-def]
+        return [EvaluationScorerResult(1.0), EvaluationScorerResult(0.5)]
+
+    def table(task: object) -> pyarrow.Table:
+        run = Evaluation.create("typed", dataset=[{"n": 2}, {"n": 0}], task=task, scorers=[some, unsaid]).run()
+        return pyarrow.parquet.read_table(run.to_parquet())
+
+    types = [str(table(task).schema.field("output").type) for task in (half, whole, said, untrue)]
+    assert types == ["double", "int64", "string", "string"]
+    found = table(half)
+    assert found.column("some_value").to_pylist() == ["[1.0,0.5]", "[]"]
+    assert found.column("some_metadata").to_pylist() == ['[null,{"a":1}]', "[]"]
+    # without an annotation nobody knows that there will be lists
+    assert str(found.schema.field("unsaid_value").type) == "double"
+    assert found.column("unsaid_value").to_pylist() == [None, None]
+    assert json.loads(found.column("unsaid_metadata")[0].as_py())[1] == {"score": 0.5, "metadata": None}
 
 
 def test_a_table_that_cannot_be_written_whole_leaves_nothing(tmp_path: Path) -> None:
@@ -439,7 +480,7 @@ def test_a_table_that_cannot_be_written_whole_leaves_nothing(tmp_path: Path) -> 
     table.write_text("of before", encoding="utf-8")
     other.write_text("mine", encoding="utf-8")
     rows.write_text('{"output": "a"}\n', encoding="utf-8")
-    with pytest.raises(DatasetError, match="was changed"):
+    with pytest.raises(DatasetError, match="is not what it was"):
         run.to_parquet(table)
     assert sorted(each.name for each in tmp_path.iterdir() if each.is_file()) == ["rows.jsonl", "t.parquet", "t.parquet.part"]
     assert (table.read_text(encoding="utf-8"), other.read_text(encoding="utf-8")) == ("of before", "mine")

@@ -129,6 +129,8 @@ def test_another_program_reads_the_file_itself(readings, ran, monkeypatch):
         lambda path: path.write_text(path.read_text().replace('"key":"', '"key":"0')),
         lambda path: path.chmod(0o666),
         lambda path: (path.unlink(), path.mkdir()),
+        lambda path: (path.unlink(), os.mkfifo(path, 0o600)),
+        lambda path: path.write_text("[" * 100_000),
         lambda path: os.chown(path, 12345, 12345),
     ],
 )

@@ -7,7 +7,9 @@ from typing import Literal, Protocol
 from msgspec import UNSET, Struct
 
 from rulebook.api.evaluation_comparisons import EvaluationComparison
+from rulebook.api.row_scorers import gives_lists
 from rulebook.errors import DatasetError, UnfitOption, UsageError
+from rulebook.evidence.row_columns import Kind
 from rulebook.evidence.row_records import RowRecord
 from rulebook.measures.row_scores import RowFailure
 from rulebook.report.evaluation_outcome import Evaluated
@@ -16,6 +18,7 @@ from rulebook.report.evaluation_tally import Summary
 from rulebook.report.evaluation_text import render_evaluation, table_lines
 from rulebook.report.plain_json import plain
 from rulebook.services.datasets import Dataset
+from rulebook.services.declared_columns import Declared
 from rulebook.services.evaluation_journal import JournalHead, read_head, read_records
 from rulebook.services.evaluation_runs import write_report
 from rulebook.session.evaluating import Task
@@ -68,6 +71,9 @@ class Rescorable(Protocol):
     def plan(self) -> Plan:
         """What its scores add up to."""
 
+    def output_kind(self) -> Kind | None:
+        """The kind of its outputs; None where nobody said."""
+
 
 class EvaluationRun:
     """One run: what every scorer said of every row, and what it comes to.
@@ -118,7 +124,11 @@ class EvaluationRun:
         from rulebook.services.evaluation_table import write_results  # Arrow, which only a table pays for
 
         place = None if path is None else os.fspath(path)
-        return write_results(self.folder, self.evaluation.dataset, self._names, place)
+        return write_results(self.folder, self.evaluation.dataset, self._names, self._declared(), place)
+
+    def _declared(self) -> Declared:
+        given = zip(self._names, self.evaluation.scorers, strict=True)
+        return Declared(self.evaluation.output_kind(), frozenset(name for name, scorer in given if gives_lists(scorer)))
 
     def to_table(self, path: str | os.PathLike[str]) -> str:
         """Write the same table as the name of `path` says, `.csv`, `.jsonl` or `.parquet`, and give its path.
@@ -128,7 +138,7 @@ class EvaluationRun:
         self._check_rows()
         from rulebook.services.evaluation_table import write_table  # as above
 
-        return write_table(self.folder, self.evaluation.dataset, self._names, os.fspath(path))
+        return write_table(self.folder, self.evaluation.dataset, self._names, self._declared(), os.fspath(path))
 
     def rescore(
         self,

@@ -116,11 +116,12 @@ class Evaluation:
 
     def _columns(self) -> Mapping[str, Kind]:
         """The dataset's columns and `output`, which is text where nobody says what the task gives."""
-        if self._output is not None:
-            return {**self.dataset.columns, OUTPUT: self._output}
-        if not isinstance(self.task, Function):
-            return self.dataset.columns
-        return {**self.dataset.columns, OUTPUT: output_kind(self.task)}
+        output = self.output_kind()
+        return self.dataset.columns if output is None else {**self.dataset.columns, OUTPUT: output}
+
+    def output_kind(self) -> Kind | None:
+        """The kind of the outputs, as the task's annotation says; None where rows have their own."""
+        return output_kind(self.task) if self._output is None and isinstance(self.task, Function) else self._output
 
 
 def scorers_given(given: object) -> tuple[object, ...]:

@@ -155,6 +155,12 @@ def output_kind(function: ANY_FUNCTION) -> Kind:
     return _KINDS.get(hint, "json")
 
 
+def gives_lists(scorer: object) -> bool:
+    """Whether the annotation of a user's scorer says that it gives lists of results."""
+    function = scorer.function if isinstance(scorer, FunctionScorer) else scorer
+    return isinstance(function, Function) and function.returns == "results"
+
+
 def columns_needed(function: ANY_FUNCTION) -> tuple[str, ...]:
     """The columns that a function cannot do without; `trace` is there for everyone."""
     return tuple(each for each in function.parameters if each not in function.optional and each != TRACE)

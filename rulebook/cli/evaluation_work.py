@@ -54,7 +54,7 @@ def run_evaluation(given: Namespace, params: Mapping[str, str]) -> int:
     if given.table is not None:
         run.to_table(given.table)
         output.say(f"Wrote {given.table}.")
-    output.say(f"This is run {run.id}. Hold it against another of these rows: rulebook evaluation compare A B")
+    output.say(f"This is run {run.id}. To hold it against an earlier one: rulebook evaluation compare EARLIER {run.id}")
     hand_out(given, run.outcome, evaluation_report, render_evaluation, headline)
     return exit_status(run.outcome)
 

@@ -28,11 +28,16 @@ class GateVerdict(Struct, frozen=True):
 
 
 def gate_verdicts(
-    gates: Sequence[ComparisonGate], scorers: Sequence[Compared], only_a: Sequence[str], allow_lost: int
+    gates: Sequence[ComparisonGate],
+    scorers: Sequence[Compared],
+    only_a: Sequence[str],
+    allow_lost: int,
+    missing: int = 0,
 ) -> tuple[GateVerdict, ...]:
     """The verdicts of each gate, in the order of the scorers. `allow_lost` is how many rows each of them may lose.
 
-    `only_a` are scorers that B does not have. Raises KeyError for a gate of a scorer that is not in A.
+    `only_a` are scorers that B does not have, and `missing` rows of A are not in B, which loses each of them. Raises
+    KeyError for a gate of a scorer that is not in A.
     """
     named = {each.name: each for each in scorers}
     verdicts: list[GateVerdict] = []
@@ -42,14 +47,15 @@ def gate_verdicts(
             if name in only_a:
                 verdicts.append(GateVerdict(name, "measured", False, "B does not have it"))
             else:
-                verdicts += _of(gate, named[name], allow_lost)
+                verdicts += _of(gate, named[name], allow_lost, missing)
     return tuple(dict.fromkeys(verdicts))
 
 
-def _of(gate: ComparisonGate, found: Compared, allow_lost: int) -> list[GateVerdict]:
-    lost = len(found.lost)
+def _of(gate: ComparisonGate, found: Compared, allow_lost: int, missing: int) -> list[GateVerdict]:
+    lost = len(found.lost) + missing
     rows = f"{lost} row" + ("" if lost == 1 else "s")
     is_met = lost <= allow_lost
+    rows += f" ({missing} beyond its last)" if missing else ""
     words = f"B lost {rows}, " + (f"at most {allow_lost}" if is_met else f"more than {allow_lost}")
     verdicts = [GateVerdict(found.name, "lost", is_met, words)]
     if found.figures is None:

@@ -21,6 +21,7 @@ from rulebook.evidence.rows import Row
 from rulebook.measures.row_scores import RowFailure
 from rulebook.services.arrow_tables import BATCH_ROWS, parquet_writer, schema_of, table_of
 from rulebook.services.datasets import Dataset
+from rulebook.services.declared_columns import Declared
 from rulebook.services.evaluation_journal import read_records
 from rulebook.services.output_files import drafted, write_bytes
 from rulebook.spelling import listed
@@ -41,39 +42,44 @@ def table_format(path: str) -> str:
     return ending
 
 
-def write_table(folder: str, dataset: Dataset, scorers: Sequence[str], path: str) -> str:
+def write_table(folder: str, dataset: Dataset, scorers: Sequence[str], declared: Declared, path: str) -> str:
     """Write the table of the run in `folder` to `path` as its name says, and give the path.
 
     Raises what `table_format`, `check_table` and `write_results` raise; pyarrow is for Parquet alone.
     """
     ending = table_format(path)
     if ending == ".parquet":
-        return write_results(folder, dataset, scorers, path)
+        return write_results(folder, dataset, scorers, declared, path)
     check_table(dataset, scorers)
     columns = [*{**dict.fromkeys(dataset.columns), "output": None, **_columns_of(scorers)}]
-    rows = _rows(folder, dataset, scorers)
+    rows = _rows(folder, dataset, scorers, declared)
     write_bytes(path, _csv(columns, rows) if ending == ".csv" else _jsonl(columns, rows), force=True)
     return path
 
 
-def write_results(folder: str, dataset: Dataset, scorers: Sequence[str], path: str | None = None) -> str:
+def write_results(
+    folder: str, dataset: Dataset, scorers: Sequence[str], declared: Declared, path: str | None = None
+) -> str:
     """Write the table of the run in `folder` to `path`, None: beside its journal; and give the path.
 
     One row a row of the dataset that was scored, in its order.
 
-    A scorer that gave several scores, or none, has them as a list in `_metadata` and no `_value`. Raises UsageError
-    where pyarrow is not installed or a name is taken, DatasetError where the dataset cannot be read.
+    A scorer that is declared to give lists has the list of its scores in `_value` and that of their metadata in
+    `_metadata`, both as JSON. Another one that gave several scores, or none, has them as a list in `_metadata` and no
+    `_value`. Raises UsageError where pyarrow is not installed or a name is taken, DatasetError where the dataset cannot
+    be read.
     """
     check_table(dataset, scorers)
-    columns = {**dataset.columns, "output": dataset.columns.get("output", "text"), **_columns_of(scorers)}
+    columns = {**dataset.columns, "output": dataset.columns.get("output", "text")}
+    columns |= _columns_of(scorers, declared.lists)
     kinds = {kind_of(record.output) for record in read_records(folder) if record.output is not UNSET}
     if kinds:  # a task's own, whatever the rows have under that name
-        columns["output"] = "text" if kinds <= {None, "text"} else "json"
+        columns["output"] = _output_kind(kinds - {None}, declared.output)
     path = path or os.path.join(folder, RESULTS)
     schema = schema_of(columns)
     try:
         with drafted(path, force=True) as file, parquet_writer(file, schema) as writer:
-            rows = _rows(folder, dataset, scorers)
+            rows = _rows(folder, dataset, scorers, declared)
             while batch := list(islice(rows, BATCH_ROWS)):
                 writer.write_batch(table_of(batch, columns, schema))
     except OSError as error:
@@ -125,21 +131,29 @@ def check_table(dataset: Dataset, scorers: Iterable[str]) -> None:
             )
 
 
-def _columns_of(scorers: Iterable[str]) -> dict[str, Kind]:
+def _columns_of(scorers: Iterable[str], lists: frozenset[str] = frozenset()) -> dict[str, Kind]:
     columns: dict[str, Kind] = {"output_error": "text"}
     for name in scorers:
-        columns |= {f"{name}_value": "number", f"{name}_error": "text", f"{name}_metadata": "text"}
+        value: Kind = "json" if name in lists else "number"
+        columns |= {f"{name}_value": value, f"{name}_error": "text", f"{name}_metadata": "text"}
     return columns
 
 
-def _rows(folder: str, dataset: Dataset, scorers: Sequence[str]) -> Iterator[Mapping[str, object]]:
+def _output_kind(found: set[str | None], declared: Kind | None) -> Kind:
+    """The kind of the column of outputs of these kinds: the declared one where it holds them all."""
+    if declared is not None and found <= {declared, *(["whole number"] if declared == "number" else [])}:
+        return declared
+    return "text" if found <= {"text"} else "json"
+
+
+def _rows(folder: str, dataset: Dataset, scorers: Sequence[str], declared: Declared) -> Iterator[Mapping[str, object]]:
     rows = dataset.rows()
     for record in read_records(folder):
         row = next(rows, None)
         if row is None:
             raise DatasetError(f"`{dataset.where}` has fewer rows than the run.")
         values = dict(row.values) if isinstance(row, Row) else {}
-        whole = {**values, **_output(record), **_scores(record, scorers)}
+        whole = {**values, **_output(record), **_scores(record, scorers, declared.lists)}
         yield {column: _storable(value) for column, value in whole.items()}
 
 
@@ -156,12 +170,15 @@ def _output(record: RowRecord) -> Mapping[str, object]:
     return {"output_error": None} if record.output is UNSET else {"output": record.output, "output_error": None}
 
 
-def _scores(record: RowRecord, scorers: Sequence[str]) -> dict[str, object]:
+def _scores(record: RowRecord, scorers: Sequence[str], lists: frozenset[str]) -> dict[str, object]:
     found: dict[str, object] = {}
     for name, result in zip(scorers, record.results, strict=False):
         if isinstance(result, RowFailure):
             found[f"{name}_error"] = f"{result.type}: {result.message}"
             found[f"{name}_metadata"] = None if result.metadata is None else _json(result.metadata)
+        elif name in lists:
+            found[f"{name}_value"] = [score for score, _ in result]
+            found[f"{name}_metadata"] = _json([metadata for _, metadata in result])
         elif len(result) == 1:
             ((score, metadata),) = result
             found[f"{name}_value"] = score

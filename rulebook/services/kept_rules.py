@@ -15,6 +15,7 @@ from msgspec import Struct
 from rulebook import __version__
 from rulebook.errors import UsageError
 from rulebook.ports import Files
+from rulebook.services.files import MachineFiles
 from rulebook.services.output_files import write_bytes
 from rulebook.services.store import project_key, store_folder
 from rulebook.spec.ready_evaluation import ReadyEvaluation
@@ -24,6 +25,8 @@ MAX_BYTES = 1024 * 1024
 
 _READERS = ("spec", "languages", "source", "checks")
 """The rooms whose code says what a file means."""
+
+_FILES = MachineFiles()
 
 
 class _Entry(Struct, frozen=True):
@@ -46,12 +49,12 @@ class KeptRules:
         if self._raw is None:
             return None
         try:
-            with open(self._entry, "rb") as file:
+            with _FILES.open(self._entry) as file:  # which keeps nobody waiting for a FIFO
                 about = os.fstat(file.fileno())
                 if about.st_uid != os.geteuid() or about.st_mode & 0o022:
                     return None  # somebody else may have written it
                 entry = msgspec.json.decode(file.read(4 * MAX_BYTES), type=_Entry)
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         return entry.ready if entry.key == _key(self._raw) else None
 

@@ -55,7 +55,8 @@ def compare_runs(folder_a: str, folder_b: str, asked: Asked) -> Comparison:
         outputs,
         [*notes, *_other_length(a, b, rows), *_other_settings(a, b, both)],
     )
-    return replace(found, verdicts=gate_verdicts(asked.gates, found.scorers, only_a, asked.allow_lost))
+    missing = max(0, a.rows - rows)
+    return replace(found, verdicts=gate_verdicts(asked.gates, found.scorers, only_a, asked.allow_lost, missing))
 
 
 def _same_rows(a: FinishedRun, b: FinishedRun) -> list[str]:
