@@ -5,10 +5,12 @@ import json
 import re
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import rulebook
-from rulebook.errors import UnfitKind, UnfitOption
+from rulebook.errors import UnfitKind, UnfitOption, UsageError
 from rulebook.languages.pattern import Pattern
 from rulebook.measures import levenshtein as levenshtein_module
 from rulebook.measures.regex_match import Sought, regex_match_scores
@@ -22,6 +24,13 @@ VALUES: list[object] = [
     '{"a": {"b": [1]}}', '{"b": "a"}', '"a"', '{"a": 1, "a": 2}', "[" * 2_000 + "]" * 2_000, "NaN", "x" * 3_000,
     None, True, False, 0, 1, 2.5, 10**30, ["a", 1], {"a": 1}, {"a": {"b": 1}},
 ]  # fmt: skip
+
+
+
+@rulebook.function
+def own_scorer(output: str) -> float:
+    return float(len(output))
+
 
 SCORERS = [
     rulebook.scorers.exact_match(),
@@ -128,7 +137,7 @@ def test_nothing_is_made_up_for_a_row_without_a_score(tmp_path: Path) -> None:
         ([rulebook.scorers.exact_match()], {"output": ["a"], "expcted": ["a"]}, "Did you mean `expcted`"),
         ([rulebook.scorers.exact_match()], {"output": ["a"], "expected": []}, r"different lengths: .*output \(1\)"),
         ([rulebook.scorers.exact_match()] * 2, {"output": [], "expected": []}, "Two scorers are called `exact-match`"),
-        ([rulebook.scorers.sql("long", "1.0")], {"output": []}, "Only deterministic built-in scorers"),
+        ([own_scorer], {"output": []}, "Only deterministic built-in scorers"),
     ],
 )
 def test_what_cannot_be_scored_by_columns_is_refused(scorers: list[object], data: object, said: str) -> None:
@@ -154,3 +163,19 @@ def test_the_collector_is_as_it_was_afterwards(threshold: tuple[int, int, int]) 
 def test_a_column_is_a_list_of_values(column: object) -> None:
     with pytest.raises(UnfitKind, match="The column `output` must be a list of its values"):
         rulebook.scorers.score_columns([rulebook.scorers.json_valid()], {"output": column})
+
+
+def test_sql_over_columns_gives_none_where_there_is_no_score(tmp_path: Path) -> None:
+    rows = [{"n": number, "output": "a" * number} for number in range(3)]
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"n": [0, 1, 2], "output": ["", "a", "aa"]}), path)
+    share = rulebook.scorers.sql("share", 'length("output") / n')
+    for data in (rows, {"n": [0, 1, 2], "output": ["", "a", "aa"]}, str(path), path):
+        both = rulebook.scorers.score_columns([share, rulebook.scorers.json_valid()], data)
+        assert both == {"share": [None, 1.0, 1.0], "json-valid": [0.0, 0.0, 0.0]}
+    with pytest.raises(UsageError, match="m"):
+        rulebook.scorers.score_columns([rulebook.scorers.sql("share", "m")], path)
+    broken = tmp_path / "rows.jsonl"
+    broken.write_text('{"n": 1}\n{"n": \n')
+    with pytest.raises(rulebook.DatasetError, match=r"row 2 \(line 2\)"):
+        rulebook.scorers.score_columns([rulebook.scorers.sql("n", "n + 0.0")], broken)

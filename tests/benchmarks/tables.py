@@ -19,12 +19,9 @@ ANSWERED = """CASE WHEN "output" IS NOT NULL AND "output" <> '' THEN 1.0 ELSE 0.
 ROWS = 1_000_000
 OURS = """
 import sys
-from rulebook.services.sql_scores import score_parquet
-total = count = 0
-for batch in score_parquet(sys.argv[1], sys.argv[2]):
-    total += sum(score for score in batch.scores if score is not None)
-    count += len(batch.scores)
-sys.exit((total, count) != (float(sys.argv[3]), int(sys.argv[4])))
+from rulebook import scorers
+(scores,) = scorers.score_columns([scorers.sql("score", sys.argv[2])], sys.argv[1]).values()
+sys.exit((sum(scores), len(scores)) != (float(sys.argv[3]), int(sys.argv[4])))
 """
 BARE = """
 import sys, duckdb
