@@ -1,17 +1,16 @@
 """Scorers of `rulebook.evaluation` files that ask a model: what lint says of them, and runs against real servers."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet
 import pytest
+from alone import alone  # noqa: F401
 from model_server import Act, Handler, endpoint, gives, says
 
 import rulebook
 from rulebook.api.linting import lint_text
-from rulebook.api.own_machine import own_ports
 from rulebook.cli.main import main
 
 HEAD = "schema: rulebook.evaluation\nversion: 1\nname: judged\n"
@@ -21,15 +20,8 @@ JEV = "labels: {good: 1, bad: 0}, rubric: 'good or bad', model: openai/m, fallba
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv("RULEBOOK_HOME", str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
-    own_ports.cache_clear()
-    yield tmp_path
-    own_ports.cache_clear()
+def place(alone: Path) -> Path:  # noqa: F811
+    return alone
 
 
 def lint(scorers: str) -> list[str]:
