@@ -1,6 +1,7 @@
 """Scorers of `rulebook.evaluation` files that ask a model: what lint says of them, and runs against real servers."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -339,6 +340,27 @@ def test_a_scorer_that_could_ask_nobody_is_refused_before_the_task_runs(scorer: 
     assert main(["evaluation", "run", "judged.yaml"]) == 1
     assert told in capsys.readouterr().err
     assert not (place / "ran").exists()
+
+
+@pytest.mark.parametrize("judge", [f"llm_judge: {{{JUDGE}}}", f"jev: {{{JEV}}}"])
+def test_a_judge_without_its_key_is_told_before_the_run_and_measures_nothing(judge: str, place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "*")
+    write(place, f"  - {judge}\n", TWO)
+    assert main(["evaluation", "run", "judged.yaml"]) == 3
+    said = capsys.readouterr()
+    assert re.match(r"The scorer `[a-z-]+` can use kept answers alone: .*`OPENAI_API_KEY` is not set. Other rows will be unmeasured.\n", said.err)
+    assert "NOT MEASURED" in said.out
+
+
+def test_a_judge_that_has_its_key_or_takes_none_is_not_told_of(place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    with endpoint(says('{"score": 1}')) as server:
+        write(place, f"  - llm_judge: {{{JUDGE.replace('openai/m', 'm')}}}\n", TWO, toml=here(server.url))
+        assert main(["evaluation", "run", "judged.yaml"]) == 0
+        assert "kept answers alone" not in capsys.readouterr().err
+        write(place, f"  - llm_judge: {{{JUDGE.replace('openai/m', 'm')}}}\n", TWO, toml=here(server.url, provider='api_key_env = "A_KEY"'))
+        monkeypatch.setenv("A_KEY", "sk-123")
+        assert main(["evaluation", "run", "judged.yaml"]) == 0
+        assert "kept answers alone" not in capsys.readouterr().err
 
 
 OWN = """\

@@ -66,6 +66,15 @@ class EvaluationRules(RunnableEvaluation):
         answers = [] if task is None else who_answers(task, params, self._folder, self._ports.files)
         return [*answers, self._judges] if self._judges else [*answers]
 
+    def warnings(self) -> list[str]:
+        """What a user should know before a long run begins: a judge that has no key."""
+        judged = [each for each in self._spec.scorers if each.kind in MODEL_KINDS]
+        if not judged:
+            return []
+        from rulebook.api.judged_files import without_key  # as above
+
+        return without_key(judged, self._folder, self._ports.files)
+
     def output_kind(self) -> Kind | None:
         """The kind of the task's outputs, what a command prints being text; None where rows have their own."""
         if not self._spec.has_task:

@@ -15,6 +15,7 @@ from rulebook.evidence.judge_answers import JudgeModel
 from rulebook.evidence.label_judge import INSTRUCTIONS, LabelJudge
 from rulebook.evidence.likeness import Embedder
 from rulebook.ports import Files, Ports
+from rulebook.services.model_keys import key_fault
 from rulebook.spec.evaluation_parts import ScorerSpec
 from rulebook.spec.judge_identity import models_named
 from rulebook.spec.judged_scorers import EmbeddingScorer, JevScorer, LlmJudgeScorer
@@ -52,6 +53,23 @@ def who_judges(scorers: Iterable[ScorerSpec], folder: str, files: Files) -> list
     """
     providers = read_providers(config_files(folder, files), files)
     return [_who(providers, each.name, *asked) for each in scorers for asked in _asked(each)]
+
+
+def without_key(scorers: Iterable[ScorerSpec], folder: str, files: Files) -> list[str]:
+    """What is to be said of scorers whose endpoint cannot be sent its key: answers that are kept may do without.
+
+    Raises UsageError as `who_judges` does.
+    """
+    providers = read_providers(config_files(folder, files), files)
+    found: list[str] = []
+    for each in scorers:
+        faults = (key_fault(providers.chosen(*asked).provider) for asked in _asked(each))
+        fault = next((fault for fault in faults if fault is not None), None)
+        if fault is not None:
+            found.append(
+                f"The scorer `{each.name}` can use kept answers alone: {fault}. Other rows will be unmeasured."
+            )
+    return found
 
 
 def _asked(spec: ScorerSpec) -> Iterator[tuple[str | None, str | None, str | None]]:

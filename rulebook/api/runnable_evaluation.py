@@ -121,6 +121,10 @@ class RunnableEvaluation:
         """The models that the task and the scorers ask."""
         return []
 
+    def warnings(self) -> list[str]:
+        """What a user should know before a long run begins."""
+        return []
+
     def output_kind(self) -> Kind | None:
         """The kind of the task's outputs; None where rows have their own."""
         return None

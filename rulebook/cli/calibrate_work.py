@@ -32,6 +32,8 @@ def calibrate(given: Namespace, params: Mapping[str, str]) -> int:
         raise UsageError(f"there is no folder `{folder}` for the card. Make it first.")
     replaces = _is_ours(path)
     identity = rules.identity()
+    for warning in rules.rules.warnings():
+        output.say(warning)
     progress = Progress(rules.rules, given.limit)
     try:
         found = rules.run(resume=given.resume, heard=progress.heard)

@@ -36,6 +36,8 @@ def run_evaluation(given: Namespace, params: Mapping[str, str]) -> int:
         from rulebook.services.evaluation_table import check_table  # Arrow, which only a table pays for
 
         check_table(rules.dataset, [each.name for each in rules.scorers])
+    for warning in rules.warnings():
+        output.say(warning)
     progress = Progress(rules, given.limit)
     try:
         run = rules.run(limit=given.limit, resume=given.resume, params=params, heard=progress.heard)
