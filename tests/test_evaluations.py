@@ -6,7 +6,7 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -551,3 +551,30 @@ def test_a_path_that_no_row_has_is_noted_only_where_rows_were_measured(tmp_path:
     assert notes("fails", "other") == ["`json-match` looks at `there`", "`json-match` looks at `made`"]
     assert notes("fails", "other", "there") == ["`json-match` looks at `made`"]
     assert notes("there", "fails", "made") == []
+
+
+@pytest.mark.parametrize("raised", [SystemExit(0), GeneratorExit(), RuntimeError("broken")])
+def test_a_handle_that_ends_the_program_fails_the_rows_that_it_said_nothing_of(raised: BaseException) -> None:
+    class Ending:
+        name, inputs = "ending", ("output",)
+
+        def score_rows(self, rows: Iterable[Mapping[str, object]]) -> Iterator[EvaluationScorerResult]:
+            yield EvaluationScorerResult(1.0)
+            raise raised
+
+    run = Evaluation.create("ends", dataset=[{"output": "a"}, {"output": "b"}], scorers=[Ending()]).run()
+    found = run.table()["ending"]
+    assert (found.mean, found.scores, found.failed) == (1.0, 1, 1)
+
+
+def test_an_interrupt_within_a_handle_is_an_interrupt() -> None:
+    class Interrupted:
+        name, inputs = "interrupted", ("output",)
+
+        def score_rows(self, rows: Iterable[Mapping[str, object]]) -> Iterator[EvaluationScorerResult]:
+            raise KeyboardInterrupt
+            yield
+
+    evaluation = Evaluation.create("ends", dataset=[{"output": "a"}], scorers=[Interrupted()])
+    with pytest.raises(KeyboardInterrupt):
+        evaluation.run()

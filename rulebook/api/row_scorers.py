@@ -94,7 +94,9 @@ class HandleScorer(Struct, frozen=True):
         try:
             for result in islice(self.handle.score_rows(rows), len(rows)):
                 found.append(result if isinstance(result, RowFailure) else [_emitted(result)])
-        except Exception as error:
+        except (Stopped, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # as for a function: who ends the program ends the rows alone
             broken = failure_of(error)
         return [*found, *[broken] * (len(rows) - len(found))]
 
