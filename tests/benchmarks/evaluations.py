@@ -20,6 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.benchmarks.pairs import Cost, Ratio, cost_of, ratio, rulebook, run_alone
+from tests.benchmarks.scorers import DECLARED
 
 PEERS = Path(__file__).parent / "peers"
 LEVENSHTEIN = 3
@@ -37,20 +38,13 @@ scorers:
   - json_match: {paths: [intent]}
   - numeric_close: {inputs: [amount, expected_amount], tolerance: 0.01}
 """
-SCORES_ONLY = """
+SCORES_ONLY = (
+    DECLARED
+    + """
 import sys
-from rulebook import scorers
-declared = [
-    scorers.exact_match(),
-    scorers.contains(inputs=("output", "expected_intent")),
-    scorers.regex_match(r'"amount": (?P<amount>[0-9.]+)'),
-    scorers.levenshtein(),
-    scorers.json_valid(),
-    scorers.json_match(paths=["intent"]),
-    scorers.numeric_close(inputs=("amount", "expected_amount"), tolerance=0.01),
-]
 print(*[f"{sum(column):.6f}" for column in scorers.score_columns(declared, sys.argv[1]).values()])
 """
+)
 IMPORTS = "import rulebook.cli.evaluation_work, rulebook.measures.levenshtein, rulebook.measures.json_match"
 AT_MOST_MB = 64
 

@@ -32,9 +32,8 @@ rows = (row for _ in range(100) for row in some)
 def tell(sums):
     print(*[f"{value:.6f}" for value in sums])
 """
-SEVEN = ROWS + """
+DECLARED = """
 from rulebook import scorers
-from rulebook.measures.table import over_rows
 declared = [
     scorers.exact_match(),
     scorers.contains(inputs=("output", "expected_intent")),
@@ -44,6 +43,11 @@ declared = [
     scorers.json_match(paths=["intent"]),
     scorers.numeric_close(inputs=("amount", "expected_amount"), tolerance=0.01),
 ]
+"""
+"""Seven scorers, as a program declares them."""
+
+SEVEN = ROWS + DECLARED + """
+from rulebook.measures.table import over_rows
 sums = [0.0] * 7
 for found in over_rows([each.measure for each in declared], rows):
     for place, (score, metadata) in enumerate(found):
